@@ -1,0 +1,53 @@
+"""`editvec convert`."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option(
+    "--skip-bad",
+    is_flag=True,
+    help="Leave out damaged lines, and edits that OUT cannot hold, and count them.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def convert(source: str, target: str, skip_bad: bool, as_json: bool) -> None:
+    """Convert an edit file to another format, by the files' names.
+
+    .parquet is editvec's own; .jsonl and .jsonl.gz are GitHubEdits as published; .tsv and .tsv.gz are WikiAtomicEdits.
+    OUT appears only when it is whole.
+
+    \b
+    editvec convert train.jsonl.gz train.parquet
+    editvec convert sentences.tsv sentences.parquet
+    """
+    from pathlib import Path
+
+    from editvec import store
+    from editvec.cli.terminal import describe, print_json, printable
+    from editvec.errors import UserError
+
+    if Path(source).exists() and Path(target).exists() and Path(source).samefile(target):
+        raise UserError("IN and OUT are the same file.")
+    damage, refused = (store.Damage(), store.Damage()) if skip_bad else (None, None)
+    written = store.write(target, store.read(source, damage=damage), refused=refused)
+    skipped = [found for found in (damage, refused) if found and found.count]
+    if as_json:
+        print_json(
+            {
+                "edits": written,
+                "damaged": damage.count if damage else 0,
+                "refused": refused.count if refused else 0,
+                "out": target,
+            }
+        )
+        return
+    click.echo(f"{describe(written)} edits → {printable(target)}")
+    for found in skipped:
+        click.echo(
+            f"editvec: left out {describe(found.count)}; the first: {printable(str(found.first[0]))}",
+            err=True,
+        )

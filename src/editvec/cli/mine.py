@@ -1,0 +1,138 @@
+"""`editvec mine`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from editvec.mining.mine import Report
+    from editvec.mining.recipes import Recipe
+
+
+@click.command()
+@click.argument("repo", default=".")
+@click.option(
+    "-o",
+    "--out",
+    default="edits.parquet",
+    show_default=True,
+    help="Where the edits go (.parquet, .jsonl, .tsv).",
+)
+@click.option("--language", "languages", multiple=True, help="Only this language; may be repeated. Default: all.")
+@click.option(
+    "--recipe",
+    type=click.Choice(["default", "iclr19", "prose"]),
+    default="default",
+    show_default=True,
+    help="What counts as an edit: any statement or member; the paper's extraction; sentences.",
+)
+@click.option("--since", help="Only commits after this date (anything git understands: 2023-01-01, '2 years ago').")
+@click.option("--until", help="Only commits before this date.")
+@click.option("--range", "revisions", help="Only these commits, such as v1.0..HEAD or a branch.")
+@click.option("--paths", multiple=True, help="Only files below this path; may be repeated.")
+@click.option("--max-lines", type=click.IntRange(1, 100), help="Most changed lines on a side.  [default: 3; prose 10]")
+@click.option("--max-tokens", type=click.IntRange(2, 2000), help="Edits must be shorter than this.  [default: 100]")
+@click.option("--max-per-commit", type=click.IntRange(1), help="Most edits from one commit.  [default: 50]")
+@click.option("--max-repeats", type=click.IntRange(1), help="Most copies of one edit.  [default: 30]")
+@click.option("--keep", multiple=True, metavar="FILTER", help="Turn this filter off; may be repeated.")
+@click.option("--workers", type=click.IntRange(0), default=0, help="Processes; 0 means one a core.  [default: 0]")
+@click.option(
+    "--resume/--fresh",
+    default=True,
+    help="Go on from what earlier runs with these settings mined, or start from nothing.  [default: resume]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Mine the edits of a git history into a file.
+
+    REPO is a clone, a bare repository or an address that git can clone; the current folder by default. Nothing is
+    checked out, and nothing that the repository brings along is executed. Interrupted, the same command goes on where
+    it stopped; run again later, it mines only the new commits.
+
+    \b
+    editvec mine . -o edits.parquet
+    editvec mine ~/src/django --language python --since '1 year ago'
+    editvec mine https://github.com/pallets/flask -o flask.parquet
+    editvec mine ~/src/book --recipe prose
+    """
+    from editvec.cli.terminal import print_json, progress, stopwatch
+    from editvec.mining.batch import Task
+    from editvec.mining.mine import Request
+    from editvec.mining.mine import mine as run
+    from editvec.mining.recipes import get_recipe
+    from editvec.mining.sources import locate, pick_languages
+
+    recipe = get_recipe(
+        options["recipe"],
+        keep=options["keep"],
+        max_lines=options["max_lines"],
+        max_tokens=options["max_tokens"],
+        max_per_commit=options["max_per_commit"],
+        max_repeats=options["max_repeats"],
+    )
+    chosen = pick_languages(languages, recipe)
+    repository = locate(repo)
+    request = Request(
+        Task(repository, recipe, chosen, options["paths"]),
+        revisions=tuple(options["revisions"].split()) if options["revisions"] else (),
+        since=options["since"],
+        until=options["until"],
+        workers=options["workers"],
+        resume=options["resume"],
+    )
+    with stopwatch() as seconds, progress("Mining", "commits") as advance:
+        report = run(request, Path(out), advance)
+    if as_json:
+        print_json(
+            {
+                "repository": repository.name,
+                "out": out,
+                "recipe": recipe.name,
+                "commits": report.commits,
+                "mined_now": report.mined_now,
+                "files": report.files,
+                "hunks": report.hunks,
+                "edits": report.edits,
+                "languages": dict(report.languages.most_common()),
+                "dropped": dict(report.dropped.most_common()),
+                "seconds": round(seconds(), 2),
+            }
+        )
+    else:
+        _print_report(report, recipe, repository.name, out, seconds())
+
+
+def _print_report(report: Report, recipe: Recipe, name: str, out: str, seconds: float) -> None:
+    from rich.table import Table
+
+    from editvec.cli.terminal import console, describe, printable
+    from editvec.mining.recipes import FILTERS, SWITCHABLE
+
+    screen = console()
+    new = "" if report.mined_now == report.commits else f" ({describe(report.mined_now)} new)"
+    screen.print(
+        f"{printable(name)}: {describe(report.commits)} commits{new}, {describe(report.files)} changed files, "
+        f"{describe(report.hunks)} hunks → {describe(report.edits)} edits in {seconds:.1f} s"
+    )
+    if report.languages:
+        screen.print("  " + ", ".join(f"{key} {describe(count)}" for key, count in report.languages.most_common()))
+    if report.dropped:
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+        table.add_column("dropped", justify="right")
+        table.add_column("filter")
+        table.add_column("what it drops")
+        for reason, count in report.dropped.most_common():
+            table.add_row(describe(count), reason + (" *" if reason in SWITCHABLE else ""), FILTERS.get(reason, ""))
+        screen.print(table)
+        screen.print("  * can be turned off with --keep")
+    if report.edits:
+        screen.print(
+            f"\nWrote {printable(out)}    Next  editvec show {printable(out)}    editvec stats {printable(out)}"
+        )
+    elif not report.commits:
+        screen.print(f"\nNo commits to mine. Wrote an empty {printable(out)}.")
+    else:
+        screen.print(f"\nNo edits. Wrote an empty {printable(out)}. Try another --recipe or a larger --max-lines.")

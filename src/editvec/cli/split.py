@@ -1,0 +1,51 @@
+"""`editvec split`."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("file")
+@click.option("-o", "--out", "folder", default=".", show_default=True, help="The folder for train, dev and test.")
+@click.option(
+    "--by",
+    type=click.Choice(["commit", "project", "time", "edit"]),
+    default="commit",
+    show_default=True,
+    help="What is not torn apart: a commit, a project, a moment (the oldest edits train).",
+)
+@click.option("--shares", default="80,10,10", show_default=True, help="Parts for train, dev and test.")
+@click.option("--seed", default=0, show_default=True, help="Another seed, another split.")
+@click.option(
+    "--format",
+    "ending",
+    default="parquet",
+    show_default=True,
+    help="parquet, jsonl, jsonl.gz, tsv or tsv.gz.",
+)
+@click.option("--remove-leak", is_flag=True, help="Leave out of dev and test what train (or dev) holds verbatim.")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def split(
+    file: str, folder: str, by: str, shares: str, seed: int, ending: str, remove_leak: bool, as_json: bool
+) -> None:
+    """Split an edit file into train, dev and test, and measure what leaks between them.
+
+    \b
+    editvec split edits.parquet -o data --by commit
+    editvec split edits.parquet -o data --by time --remove-leak
+    """
+    from editvec.cli.terminal import describe, print_json, printable
+    from editvec.mining.split import parse_shares, split_file
+    from editvec.stats import leak_as_json
+
+    result = split_file(file, folder, by=by, shares=parse_shares(shares), seed=seed, ending=ending, clean=remove_leak)
+    if as_json:
+        print_json({"files": result.written, "leak": leak_as_json(result.leak), "removed": remove_leak})
+        return
+    for name, path in result.files.items():
+        leaked = ""
+        if name != "train":
+            verb = "left out because they" if remove_leak else "of them"
+            leaked = f"; {describe(result.leak.leaked[name])} ({result.leak.share(name):.1%}) {verb} occur before"
+        click.echo(f"{printable(str(path))}: {describe(result.written[name])} edits{leaked}")

@@ -1,0 +1,164 @@
+"""What a person sees: consoles, progress, tables, word diffs. Untrusted text never reaches the terminal raw."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from editvec.edit import Edit
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_CONTEXT_WIDTH = 120
+
+
+def printable(text: str) -> str:
+    """Text with control, escape and direction characters shown as escapes; tabs and line feeds stay."""
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def console() -> Console:
+    """A console on stdout that highlights nothing by itself."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout, for machines."""
+    import orjson
+
+    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())
+
+
+def describe(number: float) -> str:
+    """A count as people read it: 12,345."""
+    return f"{number:,}"
+
+
+@contextmanager
+def progress(title: str, unit: str) -> Iterator[Callable[[int, int, int], None]]:
+    """A progress line on stderr, told (done, total, found); silent when stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total, found: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} {task.fields[unit]} · {task.fields[found]:,} found"),
+        TimeElapsedColumn(),
+        TextColumn("·"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=1, found=0, unit=unit)
+
+        def update(done: int, total: int, found: int) -> None:
+            bar.update(task, completed=done, total=max(total, 1), found=found)
+
+        yield update
+
+
+@contextmanager
+def stopwatch() -> Iterator[Callable[[], float]]:
+    """Seconds since the start."""
+    start = time.monotonic()
+    yield lambda: time.monotonic() - start
+
+
+def word_diff(edit: Edit) -> tuple[Text, Text]:
+    """The two versions with what differs in colour (and, without colour, in brackets)."""
+    from rich.text import Text
+
+    from editvec.diff import Tag, align
+
+    alignment = align(edit.before.tokens, edit.after.tokens)
+    gone = {position.before for position in alignment.positions if position.tag is not Tag.EQUAL}
+    come = {position.after for position in alignment.positions if position.tag is not Tag.EQUAL}
+    before, after = Text("- ", "red"), Text("+ ", "green")
+    for line, version, changed, colour in (
+        (before, edit.before, gone, "bold red"),
+        (after, edit.after, come, "bold green"),
+    ):
+        for gap, token, index in _laid_out(version.text, version.tokens):
+            line.append(printable(gap).replace("\n", "\n  "))
+            style = f"{colour} underline" if index in changed else ""
+            line.append(printable(token).replace("\n", "\n  "), style)
+    return before, after
+
+
+def _laid_out(text: str, tokens: tuple[str, ...]) -> Iterator[tuple[str, str, int]]:
+    """Each token with the white space before it as in the text, or with one space where the text is not theirs."""
+    places: list[int] = []
+    at = 0
+    for token in tokens:
+        found = text.find(token, at)
+        if found < 0:
+            places = []
+            break
+        places.append(found)
+        at = found + len(token)
+    indent = _indentation(text)
+    at = 0
+    for index, token in enumerate(tokens):
+        if places:
+            gap = text[at : places[index]]
+            at = places[index] + len(token)
+            yield re.sub(rf"\r?\n[ \t]{{0,{indent}}}", "\n", gap), token, index
+        else:
+            yield (" " if index else ""), token, index
+
+
+def _indentation(text: str) -> int:
+    """How far the lines behind the first are indented at least."""
+    rest = [line for line in text.split("\n")[1:] if line.strip()]
+    return min((len(line) - len(line.lstrip()) for line in rest), default=0)
+
+
+def shorten(tokens: tuple[str, ...], *, end: bool) -> str:
+    """Context on one line: its end or its start, as much as fits."""
+    line = printable(" ".join(tokens)).replace("\n", "⏎")
+    if len(line) <= _CONTEXT_WIDTH:
+        return line
+    return "…" + line[-_CONTEXT_WIDTH:] if end else line[:_CONTEXT_WIDTH] + "…"
+
+
+def print_edit(out: Console, edit: Edit, number: int | None = None) -> None:
+    """An edit with its origin, in its context."""
+    from rich.text import Text
+
+    head = Text()
+    if number is not None:
+        head.append(f"#{number}  ", "bold")
+    head.append(printable(edit.label or edit.language), "cyan")
+    if edit.source is not None:
+        source = edit.source
+        lines = f":{source.lines_before[0]}" if source.lines_before else ""
+        place = " ".join(part for part in (source.repository, source.commit[:10], source.path + lines) if part)
+        head.append(f"  {printable(place)}")
+        if source.author_date:
+            head.append(f"  {source.author_date:%Y-%m-%d}", "dim")
+        if source.message:
+            head.append(f"\n   {printable(source.message.splitlines()[0][:110])}", "italic dim")
+    else:
+        head.append(f"  {printable(edit.id)}")
+    out.print(head)
+    if edit.context_before:
+        out.print(Text(f"  {shorten(edit.context_before, end=True)}", "dim"))
+    for line in word_diff(edit):
+        out.print(line)
+    if edit.context_behind:
+        out.print(Text(f"  {shorten(edit.context_behind, end=False)}", "dim"))
+    out.print()

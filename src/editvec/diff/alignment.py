@@ -1,0 +1,73 @@
+"""The alignment of an edit's tokens, with the paper's tags (section 3.2): equal, replaced, added, removed.
+
+The blocks are difflib's, as in the original code; in a replaced block of unequal sizes the tokens pair from the
+left and the rest is added or removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import Enum
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+
+class Tag(Enum):
+    """What happened to a token."""
+
+    EQUAL = "="
+    REPLACED = "↔"
+    ADDED = "+"
+    REMOVED = "-"
+
+
+class Aligned(NamedTuple):
+    """One position of the alignment: a tag, and the indices of the tokens on either side, or None."""
+
+    tag: Tag
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """The token diff of before and after, in order."""
+
+    positions: tuple[Aligned, ...]
+
+    @property
+    def changed(self) -> tuple[Aligned, ...]:
+        """The positions that are not equal."""
+        return tuple(position for position in self.positions if position.tag is not Tag.EQUAL)
+
+
+def align(before: Sequence[str], after: Sequence[str]) -> Alignment:
+    """The alignment of two token sequences."""
+    positions: list[Aligned] = []
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for operation, low, high, start, end in matcher.get_opcodes():
+        common = min(high - low, end - start)
+        tag = Tag.EQUAL if operation == "equal" else Tag.REPLACED
+        positions += [Aligned(tag, low + k, start + k) for k in range(common)]
+        positions += [Aligned(Tag.REMOVED, k, None) for k in range(low + common, high)]
+        positions += [Aligned(Tag.ADDED, None, k) for k in range(start + common, end)]
+    return Alignment(tuple(positions))
+
+
+def replay(alignment: Alignment, before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
+    """`after`, made from `before` by the alignment: `after` is read only where something was added or replaced."""
+    out = []
+    for tag, at, new in alignment.positions:
+        if tag is Tag.EQUAL and at is not None:
+            out.append(before[at])
+        elif new is not None:
+            out.append(after[new])
+    return tuple(out)
+
+
+def edit_distance(before: Sequence[str], after: Sequence[str]) -> int:
+    """The token edit distance (Levenshtein's)."""
+    return int(Levenshtein.distance(before, after))

@@ -1,0 +1,1 @@
+"""git history → edits: walk, extract, filter, split."""

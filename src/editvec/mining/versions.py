@@ -1,0 +1,94 @@
+"""The two versions of a changed file, with as little read and parsed as can be.
+
+The version after is made from the version before and git's own hunks; its hash says whether that was right, and only
+if not is it fetched. Of both only what lies near the hunks is parsed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from editvec.mining import files, git
+from editvec.mining.code import Region
+from editvec.mining.recipes import Recipe
+from editvec.mining.walk import FileChange, Hunk
+from editvec.syntax.languages import Language
+from editvec.syntax.treesitter import Parsed
+
+_CACHE_BYTES = 16_000_000
+
+
+class Versions:
+    """Reads versions of files, the last ones kept: a file's version after is often the next one's before."""
+
+    def __init__(self, repository: git.Repository, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.blobs = git.Blobs(repository, recipe.max_file_bytes)
+        self._recent: OrderedDict[bytes, bytes] = OrderedDict()
+        self._recent_bytes = 0
+
+    def close(self) -> None:
+        """Ends the git process."""
+        self.blobs.close()
+
+    def texts(self, change: FileChange) -> tuple[bytes, bytes] | str:
+        """Both versions as UTF-8, or the name of the filter that drops the file."""
+        before = self._recent.get(change.blob_before) or self.blobs.read(change.blob_before)
+        if before is None:
+            return "too-large"
+        after = splice(before, change.hunks)
+        if hash_of(after, len(change.blob_after)) != change.blob_after:
+            fetched = self.blobs.read(change.blob_after)
+            if fetched is None:
+                return "too-large"
+            after = fetched
+        self._remember(change.blob_after, after)
+        if files.is_lfs_pointer(before) or files.is_lfs_pointer(after):
+            return "lfs-pointer"
+        if self.recipe.drops("generated") and files.is_generated_text(before):
+            return "generated"
+        one, other = files.as_utf8(before), files.as_utf8(after)
+        return "too-large" if one is None or other is None else (one, other)
+
+    def parse(self, language: Language, regions: Sequence[Region], texts: tuple[bytes, bytes]) -> tuple[Parsed, Parsed]:
+        """Both versions parsed, near the regions."""
+        margin = self.recipe.context_lines + 1
+        befores = [(region.before, region.before + region.num_before) for region in regions]
+        afters = [(region.after, region.after + region.num_after) for region in regions]
+        return (
+            Parsed(language, texts[0], places=befores, margin=margin),
+            Parsed(language, texts[1], places=afters, margin=margin),
+        )
+
+    def _remember(self, identity: bytes, data: bytes) -> None:
+        if identity in self._recent:
+            return
+        self._recent[identity] = data
+        self._recent_bytes += len(data)
+        while self._recent_bytes > _CACHE_BYTES:
+            self._recent_bytes -= len(self._recent.popitem(last=False)[1])
+
+
+def splice(before: bytes, hunks: Sequence[Hunk]) -> bytes:
+    """The version after: the version before with every hunk's lines put in."""
+    lines = before.split(b"\n")
+    # What follows the last newline is no line unless it has bytes.
+    lines = [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+    parts: list[bytes] = []
+    at = 0
+    for hunk in hunks:
+        parts += lines[at : hunk.before]
+        added = [line + b"\n" for line in hunk.lines(b"+")]
+        if added and hunk.text.endswith(b"\\ No newline at end of file\n"):
+            added[-1] = added[-1][:-1]
+        parts += added
+        at = hunk.before + hunk.num_before
+    return b"".join(parts + lines[at:])
+
+
+def hash_of(data: bytes, digits: int) -> bytes:
+    """git's name for a blob, in a repository whose names have that many digits."""
+    algorithm = hashlib.sha1 if digits == 40 else hashlib.sha256
+    return algorithm(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest().encode()

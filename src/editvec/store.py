@@ -1,0 +1,382 @@
+"""Edit files. `read` and `write` go by the file's name:
+
+| name | format |
+|---|---|
+| `.parquet` | the native one: one row an edit, zstd, the schema's version in the metadata |
+| `.jsonl`, `.jsonl.gz` | GitHubEdits as published, Roslyn trees included, back and forth without loss |
+| `.tsv`, `.tsv.gz` | WikiAtomicEdits: sentence, phrase, edited sentence (further columns are kept) |
+
+Everything streams, so a file may be larger than memory. A file appears under its name only when it is whole. Damage
+is refused with file, line and reason, or skipped and counted, never read over in silence.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from editvec import formats
+from editvec.edit import Canonical, Edit, Source, Version
+from editvec.errors import BadInputError, UserError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA_VERSION = 1
+BATCH = 1024
+_VERSION_KEY = b"editvec.schema"
+
+
+@dataclass(slots=True)
+class Damage:
+    """What was skipped in a file: how many edits, and where the first ones were."""
+
+    count: int = 0
+    first: list[BadInputError] = field(default_factory=list)
+
+    def note(self, error: BadInputError) -> None:
+        """Counts one more."""
+        self.count += 1
+        if len(self.first) < 5:
+            self.first.append(error)
+
+
+def read(path: str | Path, *, damage: Damage | None = None) -> Iterator[Edit]:
+    """The edits of a file, one by one. With `damage`, bad lines are skipped and noted there instead of raised."""
+    path = Path(path)
+    kind = _kind(path)
+    if not path.exists():
+        raise UserError(f"{path} does not exist.")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder. Give an edit file (.parquet, .jsonl, .tsv).")
+    if kind == "parquet":
+        yield from _read_parquet(path)
+    else:
+        parse = formats.edit_from_jsonl if kind == "jsonl" else formats.edit_from_tsv
+        yield from _read_lines(path, parse, damage)
+
+
+def write(path: str | Path, edits: Iterable[Edit], *, refused: Damage | None = None) -> int:
+    """Writes edits to a file that appears only when it is whole; how many. What a format cannot hold is an error, or,
+    with `refused`, left out and noted there."""
+    path = Path(path)
+    kind = _kind(path)
+    if kind == "parquet":
+        with ParquetWriter(path) as writer:
+            while batch := list(islice(edits := iter(edits), BATCH)):
+                writer.add(batch)
+            return writer.count
+    dump = formats.edit_to_jsonl if kind == "jsonl" else formats.edit_to_tsv
+    count = 0
+    with atomic(path) as stream, _compressed(stream, path) as out:
+        for edit in edits:
+            try:
+                line = dump(edit)
+            except ValueError as error:
+                failure = BadInputError(path, None, f"edit {edit.id}: {error}")
+                if refused is None:
+                    raise failure from None
+                refused.note(failure)
+                continue
+            out.write(line)
+            count += 1
+    return count
+
+
+def count(path: str | Path) -> int | None:
+    """How many edits a file holds, where that can be told without reading it."""
+    path = Path(path)
+    if _kind(path) != "parquet" or not path.is_file():
+        return None
+    with _open_parquet(path) as file:
+        return int(file.metadata.num_rows)
+
+
+def _kind(path: Path) -> str:
+    name = path.name.lower().removesuffix(".gz")
+    for kind in ("parquet", "jsonl", "tsv"):
+        if name.endswith(f".{kind}") and not (kind == "parquet" and path.name.lower().endswith(".gz")):
+            return kind
+    raise UserError(f"{path}: unknown kind of edit file. Name it .parquet, .jsonl, .jsonl.gz, .tsv or .tsv.gz.")
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[IO[bytes]]:
+    """A stream whose bytes appear under `path` only when all were written; nothing is left behind otherwise."""
+    if not path.parent.is_dir():
+        raise UserError(f"{path.parent} is not a folder. Create it first.")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder. Give a file name.")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    except PermissionError:
+        raise UserError(f"cannot write in {path.parent}. Choose another place with -o.") from None
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextmanager
+def _compressed(stream: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
+    if path.name.lower().endswith(".gz"):
+        # No time and no name in the header: the same edits give the same bytes.
+        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6) as out:
+            yield out  # type: ignore[misc]
+    else:
+        yield stream
+
+
+def _read_lines(path: Path, parse: Callable[[bytes], Edit], damage: Damage | None) -> Iterator[Edit]:
+    number = 0
+    opener = gzip.open if path.name.lower().endswith(".gz") else open
+    try:
+        with opener(path, "rb") as stream:
+            for number, line in enumerate(stream, 1):
+                if not line.strip():
+                    continue
+                try:
+                    edit = parse(line)
+                except ValueError as error:
+                    failure = BadInputError(path, number, str(error))
+                    if damage is None:
+                        raise failure from None
+                    damage.note(failure)
+                else:
+                    yield edit
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        cut = isinstance(error, EOFError)
+        failure = BadInputError(
+            path, number + 1, "the file is cut short" if cut else f"not a sound gzip file ({error})"
+        )
+        if damage is None:
+            raise failure from None
+        damage.note(failure)
+
+
+# --- Parquet
+
+
+def schema() -> pa.Schema:
+    """The columns of the native format."""
+    import pyarrow as pa
+
+    text, tokens, small = pa.string(), pa.list_(pa.string()), pa.int32()
+    columns: list[tuple[str, Any]] = [
+        ("id", text),
+        ("language", text),
+        ("label", text),
+        ("before", text),
+        ("after", text),
+        ("before_tokens", tokens),
+        ("after_tokens", tokens),
+        ("context_before", tokens),
+        ("context_behind", tokens),
+        ("canonical_before", tokens),
+        ("canonical_after", tokens),
+        ("canonical_context_before", tokens),
+        ("canonical_context_behind", tokens),
+        ("canonical_names", tokens),
+        ("canonical_literals", tokens),
+        ("before_tree", text),
+        ("after_tree", text),
+        ("repository", text),
+        ("commit", text),
+        ("path", text),
+        ("author", text),
+        ("author_date", pa.timestamp("ms", tz="UTC")),
+        ("before_first_line", small),
+        ("before_last_line", small),
+        ("after_first_line", small),
+        ("after_last_line", small),
+        ("message", text),
+        ("extra", text),
+    ]
+    return pa.schema([pa.field(name, kind) for name, kind in columns], {_VERSION_KEY: str(SCHEMA_VERSION).encode()})
+
+
+class ParquetWriter:
+    """Writes edits in batches; the file appears when the writer is left without an error."""
+
+    def __init__(self, path: Path, metadata: dict[bytes, bytes] | None = None) -> None:
+        import pyarrow.parquet as pq
+
+        self.count = 0
+        self._schema = schema()
+        if metadata:
+            self._schema = self._schema.with_metadata({**self._schema.metadata, **metadata})
+        self._guard = atomic(path)
+        self._stream = self._guard.__enter__()
+        self._writer = pq.ParquetWriter(self._stream, self._schema, compression="zstd", compression_level=6)
+
+    def __enter__(self) -> ParquetWriter:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        try:
+            self._writer.close()
+        finally:
+            self._guard.__exit__(kind, error, trace)
+
+    def add(self, edits: list[Edit]) -> None:
+        """Writes a batch."""
+        import pyarrow as pa
+
+        rows = [_row(edit) for edit in edits]
+        columns = [
+            pa.array(values, item.type) for values, item in zip(zip(*rows, strict=True), self._schema, strict=True)
+        ]
+        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        self.count += len(edits)
+
+
+def _row(edit: Edit) -> tuple[Any, ...]:
+    source, canonical = edit.source or _NO_SOURCE, edit.canonical
+    before, after = source.lines_before or (None, None), source.lines_after or (None, None)
+    forms: tuple[Any, ...] = (None,) * 6
+    if canonical is not None:
+        forms = (
+            canonical.before,
+            canonical.after,
+            canonical.context_before,
+            canonical.context_behind,
+            canonical.names,
+            canonical.literals,
+        )
+    return (
+        edit.id,
+        edit.language,
+        edit.label,
+        edit.before.text,
+        edit.after.text,
+        edit.before.tokens,
+        edit.after.tokens,
+        edit.context_before,
+        edit.context_behind,
+        *forms,
+        edit.before.tree,
+        edit.after.tree,
+        source.repository if edit.source else None,
+        source.commit,
+        source.path,
+        source.author,
+        source.author_date,
+        *before,
+        *after,
+        source.message,
+        edit.extra,
+    )
+
+
+_NO_SOURCE = Source("")
+
+
+@contextmanager
+def _open_parquet(path: Path) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise BadInputError(path, None, f"not a sound Parquet file ({_first_line(error)})") from None
+    with file:
+        found = (file.schema_arrow.metadata or {}).get(_VERSION_KEY)
+        if found is None:
+            raise BadInputError(path, None, "a Parquet file, but not one of editvec's. Convert it or mine it again.")
+        if found != str(SCHEMA_VERSION).encode():
+            raise BadInputError(
+                path,
+                None,
+                f"schema version {found.decode(errors='replace')}, this editvec reads {SCHEMA_VERSION}",
+            )
+        if not file.schema_arrow.equals(schema(), check_metadata=False):
+            raise BadInputError(path, None, "its columns are not those of editvec's schema")
+        yield file
+
+
+def metadata(path: Path, key: bytes) -> bytes | None:
+    """A value from the metadata of one of our Parquet files."""
+    with _open_parquet(path) as file:
+        value: bytes | None = file.schema_arrow.metadata.get(key)
+        return value
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+
+
+def _read_parquet(path: Path) -> Iterator[Edit]:
+    import pyarrow as pa
+
+    with _open_parquet(path) as file:
+        seen = 0
+        try:
+            for batch in file.iter_batches(batch_size=BATCH):
+                columns = [column.to_pylist() for column in batch.columns]
+                for row in zip(*columns, strict=True):
+                    yield _edit(row)
+                    seen += 1
+        except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
+            raise BadInputError(path, None, f"damaged after {seen} edits ({_first_line(error)})") from None
+
+
+def _edit(row: tuple[Any, ...]) -> Edit:
+    (
+        identity,
+        language,
+        label,
+        before,
+        after,
+        before_tokens,
+        after_tokens,
+        context_before,
+        context_behind,
+    ) = row[:9]
+    canonical = Canonical(*(tuple(tokens) for tokens in row[9:15])) if row[9] is not None else None
+    before_tree, after_tree, repository, commit, path, author, date = row[15:22]
+    first, last, new_first, new_last, message, extra = row[22:28]
+    source = None
+    if repository is not None:
+        source = Source(
+            repository=repository,
+            commit=commit,
+            path=path,
+            author=author,
+            author_date=date,
+            lines_before=(first, last) if first is not None else None,
+            lines_after=(new_first, new_last) if new_first is not None else None,
+            message=message,
+        )
+    return Edit(
+        id=identity,
+        language=language,
+        before=Version(before, tuple(before_tokens), before_tree),
+        after=Version(after, tuple(after_tokens), after_tree),
+        context_before=tuple(context_before),
+        context_behind=tuple(context_behind),
+        canonical=canonical,
+        source=source,
+        label=label,
+        extra=extra,
+    )

@@ -1,0 +1,109 @@
+"""Canonical names and literals, and the way back.
+
+Declared names become VAR0, VAR1 … in order of first use over before, after, context before and context behind;
+literals other than 0 and 1 become LITERAL. Two readings of "declared":
+
+- `SCOPED` (the default): a local counts inside its own function, a field or property inside the file, and an
+  identifier is renamed only where it can mean that variable — not as another object's member, a type, or the name
+  of an argument.
+- `BY_NAME` (the recipe `iclr19`): what the authors' extractor does. A name declared anywhere in either version of
+  the file is renamed wherever it stands.
+
+Every canonical sequence is as long as the tokens it stands for, and `restore` gives exactly those tokens back: a
+name that looks canonical already (`VAR7`, `LITERAL`) is renamed too, so the map stays one to one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from editvec.edit import Canonical, Tokens
+from editvec.syntax.treesitter import Leaf, Parsed, Role
+
+LITERAL = "LITERAL"
+KEPT_LITERALS = frozenset({"0", "1"})
+_RESERVED = re.compile(r"VAR\d+|LITERAL")
+_CANONICAL_NAME = re.compile(r"VAR(\d+)")
+_ZERO_OR_ONE = re.compile(r"([01])(?:\.0*)?[uUlLfFdDmM]*|0[xX]0*([01])")
+
+
+class Naming(Enum):
+    """What counts as a declared name."""
+
+    SCOPED = "scoped"
+    BY_NAME = "by-name"
+
+
+class Passage(NamedTuple):
+    """Tokens of one version of a file."""
+
+    parsed: Parsed
+    leaves: Sequence[Leaf]
+
+
+def canonicalise(
+    before: Passage, after: Passage, context_before: Passage, context_behind: Passage, naming: Naming
+) -> Canonical:
+    """The canonical form of an edit's four passages."""
+    numbers: dict[str, str] = {}
+    literals: list[str] = []
+    declared = _declared_by_name(before.parsed, after.parsed) if naming is Naming.BY_NAME else is_declared
+    values = naming is Naming.BY_NAME
+
+    def rewrite(passage: Passage) -> Tokens:
+        out = []
+        for leaf in passage.leaves:
+            if leaf.role is Role.LITERAL and not _is_kept(leaf.text, values):
+                literals.append(leaf.text)
+                out.append(LITERAL)
+            elif _RESERVED.fullmatch(leaf.text) or declared(passage.parsed, leaf):
+                out.append(numbers.setdefault(leaf.text, f"VAR{len(numbers)}"))
+            else:
+                out.append(leaf.text)
+        return tuple(out)
+
+    forms = [rewrite(passage) for passage in (before, after, context_before, context_behind)]
+    return Canonical(forms[0], forms[1], forms[2], forms[3], tuple(numbers), tuple(literals))
+
+
+def restore(canonical: Canonical) -> tuple[Tokens, Tokens, Tokens, Tokens]:
+    """The tokens that the canonical form was made of: before, after, context before, context behind."""
+    literals = iter(canonical.literals)
+
+    def original(token: str) -> str:
+        if token == LITERAL:
+            return next(literals)
+        match = _CANONICAL_NAME.fullmatch(token)
+        return canonical.names[int(match[1])] if match else token
+
+    before, after, context_before, context_behind = (
+        tuple([original(token) for token in sequence])
+        for sequence in (
+            canonical.before,
+            canonical.after,
+            canonical.context_before,
+            canonical.context_behind,
+        )
+    )
+    return before, after, context_before, context_behind
+
+
+def _is_kept(text: str, by_value: bool) -> bool:
+    """Whether a literal stays as it is: 0 and 1; by value, also when written 1.0 or 0L."""
+    return text in KEPT_LITERALS or (by_value and _ZERO_OR_ONE.fullmatch(text) is not None)
+
+
+def is_declared(parsed: Parsed, leaf: Leaf) -> bool:
+    """Whether the leaf, where it stands, can mean a variable declared in the file."""
+    if leaf.role is Role.NAME:
+        return leaf.text in parsed.locals_at(leaf.start) or leaf.text in parsed.members[0]
+    return leaf.role is Role.OWN_MEMBER and leaf.text in parsed.members[1]
+
+
+def _declared_by_name(before: Parsed, after: Parsed) -> Callable[[Parsed, Leaf], bool]:
+    names = before.declared_anywhere | after.declared_anywhere
+    roles = (Role.NAME, Role.OWN_MEMBER, Role.FOREIGN_NAME)
+    return lambda _parsed, leaf: leaf.role in roles and leaf.text in names

@@ -1,0 +1,77 @@
+"""What a language is, as facts: no code of a language stands outside its own file of facts.
+
+Node kinds and queries are those of the language's tree-sitter grammar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Language:
+    """The facts about a programming language that the rooms above need."""
+
+    name: str
+    extensions: tuple[str, ...]
+    grammar: str
+    """Where its tree-sitter grammar comes from: `module:function`."""
+    comments: frozenset[str]
+    """Kinds that are no tokens: comments, doc strings that the grammar marks as such."""
+    comment_marks: tuple[bytes, ...]
+    """How a line begins that is nothing but comment: the cheap test, before anything is parsed."""
+    literals: frozenset[str]
+    """Kinds that are one token, canonically LITERAL: strings (interpolated ones whole), characters, numbers."""
+    units: frozenset[str]
+    """Kinds that people edit as a whole: statements, members, headers."""
+    bodies: frozenset[str]
+    """Kinds that hold further units; one that spans lines is not part of the unit around it."""
+    functions: frozenset[str]
+    """Kinds that open a scope for local names."""
+    locals_query: str
+    """Captures as @name what a function declares: locals, parameters, loop and pattern variables."""
+    members_query: str
+    """Captures what a type or the file declares: as @name what is reached by its bare name (top-level variables,
+    and fields where the language allows it), as @member what is reached through `this` or `self`."""
+    identifiers: frozenset[str] = frozenset({"identifier"})
+    """Leaf kinds that can name a variable."""
+    member_identifiers: frozenset[str] = frozenset()
+    """Leaf kinds that name a member after a receiver."""
+    member_places: frozenset[str] = frozenset()
+    """Kinds of the parents in which such a leaf declares or initialises a member of the file's own."""
+    accesses: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Kind of a member access → (field of the receiver, field of the member)."""
+    selves: frozenset[str] = frozenset({"this"})
+    """Receivers whose members are the file's own."""
+    fixed: frozenset[tuple[str, ...]] = frozenset()
+    """Places whose identifier is no variable: (kind, field) of the parent, or (grandparent, kind, field);
+    "*" for any kind."""
+    braces: bool = True
+    """Whether blocks stand in braces, with strings and comments as in C."""
+    terminator: bytes = b";"
+    """What a statement ends with; empty where a line's end does."""
+    single_line_statements: frozenset[str] = frozenset()
+    """Kinds that the recipe `iclr19` takes: local declarations and expression statements."""
+    authors_query: str = ""
+    """Captures as @name what the recipe `iclr19` renames wherever the name stands; "" for all declarations."""
+    wrappers: tuple[tuple[str, str], ...] = (("", ""),)
+    """What to put around a fragment so that it parses alone; tried in turn."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Markup:
+    """The facts about a prose format: what stands in a file and is not sentences."""
+
+    name: str
+    extensions: tuple[str, ...]
+    fences: tuple[tuple[str, str], ...] = ()
+    """(opening, closing) line patterns of blocks to leave out: code, tables, front matter."""
+    skip: str = "(?!)"
+    """Pattern of single lines to leave out."""
+    starts: str = "(?!)"
+    """Pattern of lines that begin a new paragraph: list items, headings."""
+    marker: str = ""
+    """Pattern of what stands at the start of such a line and is no text: bullets, hashes."""
+    indented_code: bool = False
+    """Whether an indented block after a blank line is code."""

@@ -1,0 +1,150 @@
+"""C#: facts. The tokens are Roslyn's (`?.` is two), so that mined edits and the published data agree."""
+
+from editvec.syntax.languages.base import Language
+
+_FUNCTIONS = [
+    "method_declaration",
+    "constructor_declaration",
+    "destructor_declaration",
+    "operator_declaration",
+    "conversion_operator_declaration",
+    "indexer_declaration",
+    "property_declaration",
+    "event_declaration",
+    "accessor_declaration",
+]
+
+_STATEMENTS = [
+    "local_declaration_statement",
+    "expression_statement",
+    "return_statement",
+    "throw_statement",
+    "yield_statement",
+    "break_statement",
+    "continue_statement",
+    "goto_statement",
+    "if_statement",
+    "for_statement",
+    "foreach_statement",
+    "while_statement",
+    "do_statement",
+    "using_statement",
+    "lock_statement",
+    "fixed_statement",
+    "switch_statement",
+    "try_statement",
+    "catch_clause",
+    "checked_statement",
+    "unsafe_statement",
+    "local_function_statement",
+    "global_statement",
+]
+
+_MEMBERS = [
+    "field_declaration",
+    "event_field_declaration",
+    "class_declaration",
+    "struct_declaration",
+    "interface_declaration",
+    "record_declaration",
+    "enum_declaration",
+    "enum_member_declaration",
+    "delegate_declaration",
+    "using_directive",
+    "namespace_declaration",
+    "file_scoped_namespace_declaration",
+    "attribute_list",
+]
+
+CSHARP = Language(
+    name="csharp",
+    extensions=(".cs",),
+    grammar="tree_sitter_c_sharp:language",
+    comments=frozenset({"comment", "preproc_region", "preproc_endregion", "preproc_pragma", "preproc_nullable"}),
+    comment_marks=(b"//", b"/*", b"*", b"#"),
+    literals=frozenset(
+        [
+            "string_literal",
+            "verbatim_string_literal",
+            "raw_string_literal",
+            "interpolated_string_expression",
+            "character_literal",
+            "integer_literal",
+            "real_literal",
+        ]
+    ),
+    units=frozenset(_STATEMENTS + _MEMBERS + _FUNCTIONS),
+    bodies=frozenset(
+        [
+            "compilation_unit",
+            "declaration_list",
+            "block",
+            "accessor_list",
+            "enum_member_declaration_list",
+            "switch_body",
+            "switch_section",
+            "preproc_if",
+            "preproc_elif",
+            "preproc_else",
+        ]
+    ),
+    functions=frozenset(_FUNCTIONS),
+    locals_query="""
+        (variable_declarator name: (identifier) @name)
+        (parameter name: (identifier) @name)
+        (implicit_parameter) @name
+        (foreach_statement left: (identifier) @name)
+        (catch_declaration name: (identifier) @name)
+        (declaration_expression name: (identifier) @name)
+        (declaration_pattern name: (identifier) @name)
+        (var_pattern name: (identifier) @name)
+        (recursive_pattern name: (identifier) @name)
+        (parenthesized_variable_designation (identifier) @name)
+        (from_clause name: (identifier) @name)
+        (let_clause . (identifier) @name)
+    """,
+    members_query="""
+        (field_declaration (variable_declaration (variable_declarator name: (identifier) @name @member)))
+        (event_field_declaration (variable_declaration (variable_declarator name: (identifier) @name @member)))
+        (property_declaration name: (identifier) @name @member)
+    """,
+    authors_query="""
+        (variable_declarator name: (identifier) @name)
+        (method_declaration parameters: (parameter_list (parameter name: (identifier) @name)))
+        (constructor_declaration parameters: (parameter_list (parameter name: (identifier) @name)))
+        (lambda_expression parameters: (parameter_list (parameter name: (identifier) @name)))
+        (implicit_parameter) @name
+        (foreach_statement left: (identifier) @name)
+        (catch_declaration name: (identifier) @name)
+        (property_declaration name: (identifier) @name)
+    """,
+    identifiers=frozenset({"identifier", "implicit_parameter"}),
+    accesses={"member_access_expression": ("expression", "name")},
+    selves=frozenset({"this"}),
+    fixed=frozenset(
+        {
+            ("*", "type"),
+            ("*", "returns"),
+            ("member_binding_expression", "name"),
+            ("argument", "name"),
+            ("attribute_argument", "name"),
+            ("attribute", "name"),
+            ("generic_name", ""),
+            ("type_argument_list", ""),
+            ("base_list", ""),
+            ("qualified_name", "name"),
+            ("qualified_name", "qualifier"),
+            ("using_directive", ""),
+            ("typeof_expression", "type"),
+            ("as_expression", "right"),
+            ("is_expression", "right"),
+            ("method_declaration", "name"),
+            ("class_declaration", "name"),
+            ("initializer_expression", "assignment_expression", "left"),
+        }
+    ),
+    single_line_statements=frozenset({"local_declaration_statement", "expression_statement"}),
+    wrappers=(("class C { void M() { ", " } }"), ("class C { ", " }"), ("", "")),
+)
+
+LANGUAGES = (CSHARP,)

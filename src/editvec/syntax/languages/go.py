@@ -1,0 +1,99 @@
+"""Go: facts. Fields are reached through a receiver of any name, so only names of functions' scopes are canonical."""
+
+from editvec.syntax.languages.base import Language
+
+GO = Language(
+    name="go",
+    extensions=(".go",),
+    grammar="tree_sitter_go:language",
+    comments=frozenset({"comment"}),
+    comment_marks=(b"//", b"/*"),
+    literals=frozenset(
+        [
+            "interpreted_string_literal",
+            "raw_string_literal",
+            "rune_literal",
+            "int_literal",
+            "float_literal",
+            "imaginary_literal",
+        ]
+    ),
+    units=frozenset(
+        [
+            "short_var_declaration",
+            "var_declaration",
+            "var_spec",
+            "const_declaration",
+            "const_spec",
+            "type_declaration",
+            "assignment_statement",
+            "expression_statement",
+            "return_statement",
+            "if_statement",
+            "for_statement",
+            "expression_switch_statement",
+            "type_switch_statement",
+            "select_statement",
+            "expression_case",
+            "type_case",
+            "communication_case",
+            "go_statement",
+            "defer_statement",
+            "send_statement",
+            "inc_statement",
+            "dec_statement",
+            "break_statement",
+            "continue_statement",
+            "goto_statement",
+            "labeled_statement",
+            "function_declaration",
+            "method_declaration",
+            "field_declaration",
+            "method_elem",
+            "import_spec",
+            "import_declaration",
+            "package_clause",
+        ]
+    ),
+    bodies=frozenset(
+        [
+            "source_file",
+            "block",
+            "statement_list",
+            "field_declaration_list",
+            "interface_type",
+            "import_spec_list",
+            "var_spec_list",
+            "default_case",
+        ]
+    ),
+    functions=frozenset({"function_declaration", "method_declaration"}),
+    locals_query="""
+        (short_var_declaration left: (expression_list (identifier) @name))
+        (var_spec name: (identifier) @name)
+        (const_spec name: (identifier) @name)
+        (range_clause left: (expression_list (identifier) @name))
+        (parameter_declaration name: (identifier) @name)
+        (variadic_parameter_declaration name: (identifier) @name)
+        (type_switch_statement alias: (expression_list (identifier) @name))
+    """,
+    members_query="""
+        (source_file (var_declaration (var_spec name: (identifier) @name)))
+        (source_file (const_declaration (const_spec name: (identifier) @name)))
+    """,
+    accesses={"selector_expression": ("operand", "field")},
+    selves=frozenset(),
+    fixed=frozenset(
+        {
+            ("function_declaration", "name"),
+            ("keyed_element", "literal_element", ""),
+        }
+    ),
+    terminator=b"",
+    single_line_statements=frozenset(
+        {"short_var_declaration", "var_declaration", "assignment_statement", "expression_statement"}
+    ),
+    wrappers=(("package p; func f() { ", " }"), ("package p; ", ""), ("package p; type T struct { ", " }")),
+)
+
+LANGUAGES = (GO,)

@@ -1,0 +1,109 @@
+"""Java: facts."""
+
+from editvec.syntax.languages.base import Language
+
+_FUNCTIONS = ["method_declaration", "constructor_declaration", "compact_constructor_declaration", "static_initializer"]
+
+JAVA = Language(
+    name="java",
+    extensions=(".java",),
+    grammar="tree_sitter_java:language",
+    comments=frozenset({"line_comment", "block_comment"}),
+    comment_marks=(b"//", b"/*", b"*"),
+    literals=frozenset(
+        [
+            "string_literal",
+            "character_literal",
+            "decimal_integer_literal",
+            "hex_integer_literal",
+            "octal_integer_literal",
+            "binary_integer_literal",
+            "decimal_floating_point_literal",
+            "hex_floating_point_literal",
+        ]
+    ),
+    units=frozenset(
+        [
+            "local_variable_declaration",
+            "expression_statement",
+            "return_statement",
+            "throw_statement",
+            "yield_statement",
+            "break_statement",
+            "continue_statement",
+            "if_statement",
+            "for_statement",
+            "enhanced_for_statement",
+            "while_statement",
+            "do_statement",
+            "synchronized_statement",
+            "switch_expression",
+            "try_statement",
+            "try_with_resources_statement",
+            "catch_clause",
+            "assert_statement",
+            "explicit_constructor_invocation",
+            "field_declaration",
+            "constant_declaration",
+            "class_declaration",
+            "interface_declaration",
+            "enum_declaration",
+            "record_declaration",
+            "enum_constant",
+            "annotation_type_declaration",
+            "import_declaration",
+            "package_declaration",
+            "annotation",
+            "marker_annotation",
+        ]
+        + _FUNCTIONS
+    ),
+    bodies=frozenset(
+        [
+            "program",
+            "block",
+            "class_body",
+            "interface_body",
+            "enum_body",
+            "enum_body_declarations",
+            "annotation_type_body",
+            "constructor_body",
+            "switch_block",
+            "switch_block_statement_group",
+            "switch_rule",
+        ]
+    ),
+    functions=frozenset(_FUNCTIONS),
+    locals_query="""
+        (variable_declarator name: (identifier) @name)
+        (formal_parameter name: (identifier) @name)
+        (catch_formal_parameter name: (identifier) @name)
+        (enhanced_for_statement name: (identifier) @name)
+        (resource name: (identifier) @name)
+        (lambda_expression parameters: (identifier) @name)
+        (inferred_parameters (identifier) @name)
+        (instanceof_expression name: (identifier) @name)
+    """,
+    members_query="(field_declaration declarator: (variable_declarator name: (identifier) @name @member))",
+    accesses={"field_access": ("object", "field")},
+    fixed=frozenset(
+        {
+            ("method_invocation", "name"),
+            ("method_declaration", "name"),
+            ("constructor_declaration", "name"),
+            ("class_declaration", "name"),
+            ("method_reference", ""),
+            ("scoped_identifier", "name"),
+            ("scoped_identifier", "scope"),
+            ("annotation", "name"),
+            ("marker_annotation", "name"),
+            ("element_value_pair", "key"),
+            ("enum_constant", "name"),
+            ("switch_label", ""),
+        }
+    ),
+    single_line_statements=frozenset({"local_variable_declaration", "expression_statement"}),
+    wrappers=(("class C { void m() { ", " } }"), ("class C { ", " }"), ("", "")),
+)
+
+LANGUAGES = (JAVA,)

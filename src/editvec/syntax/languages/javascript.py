@@ -1,0 +1,105 @@
+"""JavaScript: facts. TypeScript builds on them."""
+
+from editvec.syntax.languages.base import Language
+
+COMMENTS = frozenset({"comment", "html_comment", "hash_bang_line"})
+LITERALS = frozenset({"string", "template_string", "number", "regex"})
+FUNCTIONS = frozenset(
+    [
+        "function_declaration",
+        "function_expression",
+        "generator_function",
+        "generator_function_declaration",
+        "method_definition",
+    ]
+)
+UNITS = (
+    frozenset(
+        [
+            "lexical_declaration",
+            "variable_declaration",
+            "expression_statement",
+            "return_statement",
+            "throw_statement",
+            "break_statement",
+            "continue_statement",
+            "if_statement",
+            "for_statement",
+            "for_in_statement",
+            "while_statement",
+            "do_statement",
+            "switch_statement",
+            "switch_case",
+            "try_statement",
+            "catch_clause",
+            "with_statement",
+            "debugger_statement",
+            "labeled_statement",
+            "import_statement",
+            "export_statement",
+            "class_declaration",
+            "field_definition",
+            "decorator",
+        ]
+    )
+    | FUNCTIONS
+)
+BODIES = frozenset(["program", "statement_block", "class_body", "switch_body", "switch_default", "else_clause"])
+LOCALS = """
+    (variable_declarator name: (identifier) @name)
+    (object_pattern (shorthand_property_identifier_pattern) @name)
+    (pair_pattern value: (identifier) @name)
+    (array_pattern (identifier) @name)
+    (rest_pattern (identifier) @name)
+    (assignment_pattern left: (identifier) @name)
+    (object_assignment_pattern left: (shorthand_property_identifier_pattern) @name)
+    (arrow_function parameter: (identifier) @name)
+    (for_in_statement left: (identifier) @name)
+    (catch_clause parameter: (identifier) @name)
+"""
+MEMBERS = """
+    (program (lexical_declaration (variable_declarator name: (identifier) @name)))
+    (program (variable_declaration (variable_declarator name: (identifier) @name)))
+    (assignment_expression left: (member_expression object: (this) property: (property_identifier) @member))
+"""
+IDENTIFIERS = frozenset({"identifier", "shorthand_property_identifier_pattern"})
+MEMBER_IDENTIFIERS = frozenset({"property_identifier", "private_property_identifier"})
+ACCESSES = {"member_expression": ("object", "property")}
+FIXED = frozenset(
+    {
+        ("function_declaration", "name"),
+        ("function_expression", "name"),
+        ("class_declaration", "name"),
+        ("new_expression", "constructor"),
+        ("import_specifier", "name"),
+        ("import_specifier", "alias"),
+        ("import_clause", ""),
+        ("namespace_import", ""),
+    }
+)
+SINGLE_LINE = frozenset({"lexical_declaration", "variable_declaration", "expression_statement"})
+WRAPPERS = (("", ""), ("class C { ", " }"), ("function f() { ", " }"))
+
+JAVASCRIPT = Language(
+    name="javascript",
+    extensions=(".js", ".mjs", ".cjs", ".jsx"),
+    grammar="tree_sitter_javascript:language",
+    comments=COMMENTS,
+    comment_marks=(b"//", b"/*", b"*"),
+    literals=LITERALS,
+    units=UNITS,
+    bodies=BODIES,
+    functions=FUNCTIONS | {"arrow_function"},
+    locals_query=LOCALS + "(formal_parameters (identifier) @name)",
+    members_query=MEMBERS + "(field_definition property: (property_identifier) @member)",
+    identifiers=IDENTIFIERS,
+    member_identifiers=MEMBER_IDENTIFIERS,
+    member_places=frozenset({"field_definition"}),
+    accesses=ACCESSES,
+    fixed=FIXED,
+    terminator=b"",
+    single_line_statements=SINGLE_LINE,
+    wrappers=WRAPPERS,
+)
+
+LANGUAGES = (JAVASCRIPT,)

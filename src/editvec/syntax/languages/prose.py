@@ -1,0 +1,45 @@
+"""Prose formats: what in their files is not sentences."""
+
+from editvec.syntax.languages.base import Markup
+
+LANGUAGES = (
+    Markup(
+        name="markdown",
+        extensions=(".md", ".markdown", ".mdx"),
+        fences=((r"\s*(```|~~~)", r"\s*(```|~~~)\s*$"), (r"\A---\s*$", r"---\s*$"), (r"\s*<!--", r".*-->")),
+        skip=r"\s*(\||<|\[[^\]]+\]:|!\[|={3,}\s*$|-{3,}\s*$|\{[{%])",
+        starts=r"\s*([-*+]\s|\d+[.)]\s|#+\s|>)",
+        marker=r"\s*(?:(?:[-*+]|\d+[.)]|#+|>)\s+)*(?:\[[ x]\]\s+)?",
+        indented_code=True,
+    ),
+    Markup(
+        name="latex",
+        extensions=(".tex", ".latex"),
+        fences=(
+            (
+                r"\s*\\begin\{(verbatim|lstlisting|minted|equation|align|tabular|tikzpicture|figure|table)",
+                r"\s*\\end\{(verbatim|lstlisting|minted|equation|align|tabular|tikzpicture|figure|table)",
+            ),
+            (r"\s*\\\[\s*$", r"\s*\\\]"),
+        ),
+        skip=r"\s*(%|\\(begin|end|documentclass|usepackage|label|newcommand|input|include|bibliography|"
+        r"vspace|centering|maketitle)\b)",
+        starts=r"\s*\\(item|section|subsection|subsubsection|chapter|paragraph)\b",
+        marker=r"\s*(?:\\item\s*)?",
+    ),
+    Markup(
+        name="rst",
+        extensions=(".rst", ".rest"),
+        fences=(),
+        skip=r"\s*(\.\.(\s|$)|:[\w-]+:|\+[-=+]+|={3,}|-{3,}|~{3,}|\^{3,}|\|)",
+        starts=r"\s*([-*+•]\s|\d+[.)]\s|#\.\s)",
+        marker=r"\s*(?:(?:[-*+•]|\d+[.)]|#\.)\s+)*",
+        indented_code=True,
+    ),
+    Markup(
+        name="text",
+        extensions=(".txt",),
+        starts=r"\s*([-*+]\s|\d+[.)]\s)",
+        marker=r"\s*(?:[-*+]\s+|\d+[.)]\s+)?",
+    ),
+)

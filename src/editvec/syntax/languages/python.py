@@ -1,0 +1,91 @@
+"""Python: facts."""
+
+from editvec.syntax.languages.base import Language
+
+PYTHON = Language(
+    name="python",
+    extensions=(".py", ".pyi"),
+    grammar="tree_sitter_python:language",
+    comments=frozenset({"comment"}),
+    comment_marks=(b"#",),
+    literals=frozenset({"string", "integer", "float", "concatenated_string"}),
+    units=frozenset(
+        [
+            "expression_statement",
+            "return_statement",
+            "raise_statement",
+            "assert_statement",
+            "delete_statement",
+            "pass_statement",
+            "break_statement",
+            "continue_statement",
+            "global_statement",
+            "nonlocal_statement",
+            "import_statement",
+            "print_statement",
+            "exec_statement",
+            "import_from_statement",
+            "future_import_statement",
+            "if_statement",
+            "elif_clause",
+            "for_statement",
+            "while_statement",
+            "with_statement",
+            "try_statement",
+            "except_clause",
+            "except_group_clause",
+            "function_definition",
+            "class_definition",
+            "decorator",
+            "type_alias_statement",
+            "match_statement",
+            "case_clause",
+        ]
+    ),
+    bodies=frozenset({"module", "block", "decorated_definition"}),
+    functions=frozenset({"function_definition"}),
+    locals_query="""
+        (parameters (identifier) @name)
+        (lambda_parameters (identifier) @name)
+        (default_parameter name: (identifier) @name)
+        (typed_parameter (identifier) @name)
+        (typed_default_parameter name: (identifier) @name)
+        (list_splat_pattern (identifier) @name)
+        (dictionary_splat_pattern (identifier) @name)
+        (assignment left: (identifier) @name)
+        (assignment left: (pattern_list (identifier) @name))
+        (assignment left: (tuple_pattern (identifier) @name))
+        (assignment left: (list_pattern (identifier) @name))
+        (augmented_assignment left: (identifier) @name)
+        (named_expression name: (identifier) @name)
+        (for_statement left: (identifier) @name)
+        (for_statement left: (pattern_list (identifier) @name))
+        (for_statement left: (tuple_pattern (identifier) @name))
+        (for_in_clause left: (identifier) @name)
+        (for_in_clause left: (pattern_list (identifier) @name))
+        (for_in_clause left: (tuple_pattern (identifier) @name))
+        (as_pattern_target (identifier) @name)
+    """,
+    members_query="""
+        (assignment left: (attribute object: (identifier) @_self attribute: (identifier) @member)
+          (#eq? @_self "self"))
+        (class_definition body: (block (expression_statement (assignment left: (identifier) @name @member))))
+        (module (expression_statement (assignment left: (identifier) @name)))
+    """,
+    accesses={"attribute": ("object", "attribute")},
+    selves=frozenset({"self", "cls"}),
+    fixed=frozenset(
+        {
+            ("type", ""),
+            ("keyword_argument", "name"),
+            ("function_definition", "name"),
+            ("class_definition", "name"),
+            ("dotted_name", ""),
+        }
+    ),
+    braces=False,
+    terminator=b"",
+    single_line_statements=frozenset({"expression_statement"}),
+)
+
+LANGUAGES = (PYTHON,)

@@ -1,0 +1,99 @@
+"""Rust: facts."""
+
+from editvec.syntax.languages.base import Language
+
+RUST = Language(
+    name="rust",
+    extensions=(".rs",),
+    grammar="tree_sitter_rust:language",
+    comments=frozenset({"line_comment", "block_comment"}),
+    comment_marks=(b"//", b"/*", b"*"),
+    literals=frozenset(["string_literal", "raw_string_literal", "char_literal", "integer_literal", "float_literal"]),
+    units=frozenset(
+        [
+            "let_declaration",
+            "expression_statement",
+            "if_expression",
+            "match_expression",
+            "for_expression",
+            "while_expression",
+            "loop_expression",
+            "return_expression",
+            "match_arm",
+            "function_item",
+            "function_signature_item",
+            "struct_item",
+            "enum_item",
+            "union_item",
+            "trait_item",
+            "impl_item",
+            "mod_item",
+            "const_item",
+            "static_item",
+            "type_item",
+            "use_declaration",
+            "extern_crate_declaration",
+            "field_declaration",
+            "enum_variant",
+            "attribute_item",
+            "inner_attribute_item",
+            "macro_definition",
+            "associated_type",
+        ]
+    ),
+    bodies=frozenset(
+        [
+            "source_file",
+            "block",
+            "declaration_list",
+            "field_declaration_list",
+            "enum_variant_list",
+            "match_block",
+            "else_clause",
+        ]
+    ),
+    functions=frozenset({"function_item"}),
+    locals_query="""
+        (let_declaration pattern: (identifier) @name)
+        (parameter pattern: (identifier) @name)
+        (parameter pattern: (mut_pattern (identifier) @name))
+        (closure_parameters (identifier) @name)
+        (for_expression pattern: (identifier) @name)
+        (tuple_pattern (identifier) @name)
+        (tuple_struct_pattern type: (_) (identifier) @name)
+        (field_pattern pattern: (identifier) @name)
+        (field_pattern name: (shorthand_field_identifier) @name)
+        (ref_pattern (identifier) @name)
+        (reference_pattern (identifier) @name)
+        (captured_pattern . (identifier) @name)
+        (let_declaration pattern: (mut_pattern (identifier) @name))
+    """,
+    members_query="""
+        (field_declaration name: (field_identifier) @member)
+        (source_file (const_item name: (identifier) @name))
+        (source_file (static_item name: (identifier) @name))
+    """,
+    identifiers=frozenset({"identifier", "shorthand_field_identifier"}),
+    member_identifiers=frozenset({"field_identifier"}),
+    member_places=frozenset({"field_declaration"}),
+    accesses={"field_expression": ("value", "field")},
+    selves=frozenset({"self"}),
+    fixed=frozenset(
+        {
+            ("*", "type"),
+            ("function_item", "name"),
+            ("macro_invocation", "macro"),
+            ("scoped_identifier", "name"),
+            ("scoped_identifier", "path"),
+            ("scoped_type_identifier", "path"),
+            ("use_declaration", "argument"),
+            ("use_list", ""),
+            ("enum_variant", "name"),
+            ("attribute", ""),
+        }
+    ),
+    single_line_statements=frozenset({"let_declaration", "expression_statement"}),
+    wrappers=(("fn f() { ", " }"), ("", ""), ("struct S { ", " }"), ("impl S { ", " }")),
+)
+
+LANGUAGES = (RUST,)

@@ -1,0 +1,110 @@
+"""Prose: files → paragraphs → sentences → tokens, without losing a byte.
+
+A paragraph is a run of lines that the markup does not interrupt; code blocks, tables, directives and the like are
+no paragraphs. Sentences are cut by punctuation followed by white space and something that can start a sentence,
+unless the word before is a known abbreviation or an initial.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from editvec.syntax.languages.base import Markup
+from editvec.syntax.token import Token, decode
+
+_TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+_BOUNDARY = re.compile(r"[.!?…][\"'”’)\]*_`]*(?=\s+[\"'“‘(\[*_`]*[A-Z0-9\u00c0-\u00de`*\[\\])|[。！？]")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[\"'“‘])(?:[A-Za-z]|e\.g|i\.e|etc|vs|cf|al|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|No|Fig|Eq|Sec|Ch|resp|approx|"
+    r"incl|viz|ca|pp|Vol|Ref|Inc|Ltd|Co|Corp|U\.S|a\.k\.a|w\.r\.t)\.$"
+)
+
+
+class Span(NamedTuple):
+    """Characters [start, end) of a text."""
+
+    start: int
+    end: int
+
+
+def tokenize(data: bytes) -> list[Token]:
+    """Words and punctuation with their bytes; what is between them is white space."""
+    text = decode(data)
+    tokens = []
+    chars = at = 0
+    for match in _TOKEN.finditer(text):
+        at += len(text[chars : match.start()].encode("utf-8", "surrogateescape"))
+        word = match.group()
+        size = len(word.encode("utf-8", "surrogateescape"))
+        tokens.append(Token(word, at, at + size))
+        at += size
+        chars = match.end()
+    return tokens
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The tokens of a sentence."""
+    return tuple(_TOKEN.findall(text))
+
+
+def sentences(text: str) -> list[Span]:
+    """The sentences of a paragraph, without the white space between them."""
+    spans = []
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        if match.group()[0] == "." and _ABBREVIATION.search(text, start, match.start() + 1):
+            continue
+        spans.append(_trim(text, start, match.end()))
+        start = match.end()
+    spans.append(_trim(text, start, len(text)))
+    return [span for span in spans if span.start < span.end]
+
+
+def _trim(text: str, start: int, end: int) -> Span:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Span(start, end)
+
+
+class Paragraph(NamedTuple):
+    """A paragraph: its first and last line (0-based, inclusive) and its lines' text without markers."""
+
+    first: int
+    last: int
+    text: str
+
+
+def paragraphs(markup: Markup, lines: list[str]) -> Iterator[Paragraph]:
+    """The paragraphs of a file, given its lines."""
+    fences = [(re.compile(opening), re.compile(closing)) for opening, closing in markup.fences]
+    skip, starts, marker = re.compile(markup.skip), re.compile(markup.starts), re.compile(markup.marker)
+    run: list[str] = []
+    first = 0
+    closing: re.Pattern[str] | None = None
+    blank_before = True
+    for number, line in enumerate(lines):
+        bare = line.rstrip("\r\n")
+        if closing is not None:
+            closing = None if closing.match(bare) else closing
+            blank_before = True
+            continue
+        begun = next((ends for begins, ends in fences if begins.match(bare)), None)
+        code = markup.indented_code and blank_before and not run and re.match(r"(\t| {4,})\S", bare)
+        interrupts = begun is not None or not bare.strip() or skip.match(bare) or code
+        if run and (interrupts or starts.match(bare)):
+            yield Paragraph(first, number - 1, "\n".join(run))
+            run = []
+        if begun is not None and not (begun.match(bare) and len(bare.strip()) > 3 and "-->" in bare):
+            closing = begun
+        elif not interrupts:
+            if not run:
+                first = number
+            text = bare[match.end() :] if (match := marker.match(bare)) else bare
+            run.append(text if not run else bare.strip())
+        blank_before = not bare.strip() or bool(code)
+    if run:
+        yield Paragraph(first, len(lines) - 1, "\n".join(run))

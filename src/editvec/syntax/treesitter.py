@@ -1,0 +1,436 @@
+"""Programming languages through tree-sitter: files → tokens, units, declared names, trees.
+
+A `Parsed` file answers everything that is asked about a version of a file: which tokens stand in a range and what
+role each plays, which units (statements, members, headers) a changed range touches, which names are declared where.
+It works on bytes and never fails on any: what the grammar cannot read becomes tokens of kind ERROR.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
+from functools import cache, cached_property
+from importlib import import_module
+from itertools import accumulate
+from typing import NamedTuple, TypeVar
+
+import tree_sitter as ts
+
+from editvec.syntax.languages.base import Language
+from editvec.syntax.layout import near, scan
+from editvec.syntax.token import Token, decode
+from editvec.syntax.tree import Tree
+
+ERROR = "ERROR"
+
+
+class Role(IntEnum):
+    """What a token is to the canonicaliser."""
+
+    OTHER = 0
+    NAME = 1
+    """An identifier where a variable can stand."""
+    OWN_MEMBER = 2
+    """A member of `this` or `self`."""
+    FOREIGN_NAME = 3
+    """An identifier where no variable can stand: a type, another object's member, an argument's name."""
+    LITERAL = 4
+
+
+class Leaf(NamedTuple):
+    """A token with its kind and its role."""
+
+    text: str
+    start: int
+    end: int
+    kind: str
+    role: Role
+
+
+class Unit(NamedTuple):
+    """A statement, a member, or the header of one that has a body: the bytes [start, end) and the node's kind."""
+
+    start: int
+    end: int
+    kind: str
+    whole: bool
+    """False for a header or another part around a body."""
+    parent: int
+    """Identifies the node that the unit stands in: units with the same parent are siblings."""
+
+
+_T = TypeVar("_T")
+
+
+class Recent(OrderedDict[int, _T]):
+    """A mapping that forgets its oldest entries beyond a size."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
+
+    def __setitem__(self, key: int, value: _T) -> None:
+        super().__setitem__(key, value)
+        while len(self) > self.size:
+            self.popitem(last=False)
+
+
+class Facts:
+    """A language made ready: its grammar loaded, its queries compiled, its parser waiting."""
+
+    def __init__(self, language: Language) -> None:
+        module, function = language.grammar.split(":")
+        self.language = language
+        self.grammar = ts.Language(getattr(import_module(module), function)())
+        self.parser = ts.Parser(self.grammar)
+        self.locals = ts.Query(self.grammar, language.locals_query)
+        self.members = ts.Query(self.grammar, language.members_query)
+        self.authors = ts.Query(self.grammar, language.authors_query or language.locals_query + language.members_query)
+        self.skeletons = Recent[tuple[frozenset[str], frozenset[str]]](4_000)
+        """Names by what stands outside function bodies: versions of a file mostly share it."""
+        self.blocks = Recent[frozenset[str]](200_000)
+        """Names by the text that declares them."""
+
+
+@cache
+def facts_of(language: Language) -> Facts:
+    """The language made ready, once per process."""
+    return Facts(language)
+
+
+class Parsed:
+    """One version of a file, parsed."""
+
+    def __init__(
+        self,
+        language: Language,
+        data: bytes,
+        *,
+        places: Sequence[tuple[int, int]] | None = None,
+        margin: int = 0,
+    ) -> None:
+        """With `places`, the lines [first, last) of interest, only the members there and `margin` lines around them
+        are sure to be parsed; names declared elsewhere in the file are known all the same."""
+        self.language = language
+        self.data = data
+        self.facts = facts_of(language)
+        self.line_starts = line_starts(data)
+        """The offset of each line's first byte, and the file's length at the end."""
+        self.layout = scan(data) if places is not None and language.braces else None
+        self._locals: dict[int, frozenset[str]] = {}
+        read = near(self.layout, self.line_starts, places, margin) if self.layout and places is not None else None
+        self.tree = self._parse(read)
+
+    def _parse(self, spans: Sequence[tuple[int, int]] | None) -> ts.Tree:
+        """The tree of the given bytes, or of all."""
+        parser = self.facts.parser
+        whole = ((0, len(self.data)),)
+        parser.included_ranges = [
+            ts.Range(self._point(low), self._point(high), low, high) for low, high in spans or whole
+        ]
+        return parser.parse(self.data)
+
+    def _point(self, offset: int) -> ts.Point:
+        row = line_of(self.line_starts, offset)
+        return ts.Point(row, offset - self.line_starts[row])
+
+    def leaves(self, start: int, end: int) -> list[Leaf]:
+        """The tokens that begin in the bytes [start, end), comments and white space left out."""
+        return list(_walk_leaves(self, start, end))
+
+    @cached_property
+    def members(self) -> tuple[frozenset[str], frozenset[str]]:
+        """What the file's types declare: reached by the bare name, and through `this` or `self`."""
+        if self.layout is None:
+            return _captured(self.facts.members, self.tree)
+        spans = self.layout.skeleton()
+        key = hash(b"".join([self.data[low:high] for low, high in spans]))
+        known = self.facts.skeletons
+        if key not in known:
+            known[key] = _captured(self.facts.members, self._parse(spans))
+        return known[key]
+
+    @cached_property
+    def declared_anywhere(self) -> frozenset[str]:
+        """Every name that the recipe `iclr19` renames: those declared anywhere in the file."""
+        if self.layout is None:
+            return frozenset().union(*_captured(self.facts.authors, self.tree))
+        known, data = self.facts.blocks, self.data
+        pieces = [(block.start, block.end) for block in self.layout.blocks]
+        keys = [hash(data[low:high]) for low, high in pieces]
+        spans = self.layout.skeleton()
+        keys.append(hash(b"".join([data[low:high] for low, high in spans])))
+        if any(key not in known for key in keys):
+            names: dict[int, set[str]] = {key: set() for key in keys}
+            starts = [low for low, _ in pieces]
+            captured = ts.QueryCursor(self.facts.authors).captures(self._parse(None).root_node)
+            for node in (node for nodes in captured.values() for node in nodes):
+                at = bisect_right(starts, node.start_byte) - 1
+                inside = at >= 0 and node.end_byte <= pieces[at][1]
+                names[keys[at] if inside else keys[-1]].add(decode(node.text or b""))
+            known.update((key, frozenset(found)) for key, found in names.items())
+        return frozenset().union(*(known[key] for key in keys))
+
+    def locals_at(self, offset: int) -> frozenset[str]:
+        """The local names of the outermost function around an offset."""
+        function = self._function_at(offset)
+        if function is None:
+            return frozenset()
+        if function.start_byte not in self._locals:
+            captured = ts.QueryCursor(self.facts.locals).captures(function)
+            self._locals[function.start_byte] = _texts(captured.get("name", ()))
+        return self._locals[function.start_byte]
+
+    def _function_at(self, offset: int) -> ts.Node | None:
+        cursor = self.tree.walk()
+        while cursor.goto_first_child_for_byte(offset) is not None:
+            node = cursor.node
+            if node is None or node.start_byte > offset:
+                return None
+            if node.type in self.language.functions:
+                return node
+        return None
+
+    def has_error(self, start: int, end: int) -> bool:
+        """Whether the smallest node around the bytes [start, end) could not be parsed whole."""
+        node = self.tree.root_node.descendant_for_byte_range(start, max(start, end - 1))
+        return node is not None and (node.has_error or node.is_error)
+
+    def units(self, start: int, end: int) -> list[Unit]:
+        """The units that the bytes [start, end) touch, in order; of nested ones the innermost.
+
+        An empty range touches the unit that it lies strictly inside.
+        """
+        found: list[Unit] = []
+        self._find_units(self.tree.root_node, start, end, found)
+        return found
+
+    def _touches(self, low: int, high: int, start: int, end: int) -> bool:
+        return low < end and start < high if start < end else low < start < high
+
+    def _find_units(self, body: ts.Node, start: int, end: int, found: list[Unit]) -> None:
+        """Collects the units directly in a body that the range touches."""
+        language = self.language
+        in_body = body.type in language.bodies
+        for child in _children_touching(body, start, end):
+            if child.type in language.comments:
+                continue
+            if child.type in language.units or (in_body and child.is_named and self._is_tail(child)):
+                self._split_unit(child, start, end, body.id, found)
+            elif child.child_count:
+                self._find_units(child, start, end, found)
+
+    def _is_tail(self, node: ts.Node) -> bool:
+        """Whether a node that is no unit by its kind is one by its place: an expression that ends a body."""
+        return node.type not in self.language.bodies and not node.is_error
+
+    def _split_unit(self, node: ts.Node, start: int, end: int, parent: int, found: list[Unit]) -> None:
+        """The unit itself, or, when bodies in it span lines, its parts around them and what is in them."""
+        bodies = list(self._inner_bodies(node))
+        if not bodies:
+            if self._touches(node.start_byte, node.end_byte, start, end):
+                found.append(Unit(node.start_byte, node.end_byte, node.type, True, parent))
+            return
+        at = node.start_byte
+        for body in bodies:
+            self._add_part(node, at, body.start_byte, start, end, found)
+            if self._touches(body.start_byte, body.end_byte, start, end):
+                if body.type in self.language.units:
+                    self._split_unit(body, start, end, node.id, found)
+                else:
+                    self._find_units(body, start, end, found)
+            at = body.end_byte
+        self._add_part(node, at, node.end_byte, start, end, found)
+
+    def _add_part(self, node: ts.Node, low: int, high: int, start: int, end: int, found: list[Unit]) -> None:
+        text = self.data[low:high]
+        high = low + len(text.rstrip())
+        low = high - len(self.data[low:high].lstrip())
+        if low < high and self._touches(low, high, start, end):
+            found.append(Unit(low, high, node.type, False, node.id))
+
+    def _inner_bodies(self, node: ts.Node) -> Iterator[ts.Node]:
+        """The outermost bodies, and units, that span lines or start on a line of their own, inside a unit."""
+        language = self.language
+        if node.start_point.row == node.end_point.row:
+            return
+        for child in node.children:
+            if child.start_point.row == child.end_point.row and child.start_point.row == node.start_point.row:
+                continue
+            if child.type in language.bodies:
+                if child.start_point.row != child.end_point.row or child.start_point.row != node.start_point.row:
+                    yield child
+            elif child.type in language.units and child.start_point.row != node.start_point.row:
+                yield child
+            elif child.child_count and child.start_point.row != child.end_point.row:
+                yield from self._inner_bodies(child)
+
+
+def line_starts(data: bytes) -> list[int]:
+    """The offset of each line's first byte, and the length at the end."""
+    starts = [0, *accumulate([len(line) + 1 for line in data.split(b"\n")])]
+    starts[-1] -= 1
+    if len(starts) > 1 and starts[-1] == starts[-2]:
+        starts.pop()
+    return starts
+
+
+def line_of(starts: Sequence[int], offset: int) -> int:
+    """The 0-based line that an offset lies in."""
+    return bisect_right(starts, offset) - 1
+
+
+def tokenize(language: Language, data: bytes) -> list[Token]:
+    """The tokens of a file. Together with the gaps they are the file, byte for byte, whatever the bytes."""
+    parsed = Parsed(language, data)
+    return [Token(leaf.text, leaf.start, leaf.end) for leaf in parsed.leaves(0, len(data))]
+
+
+def parse_fragment(language: Language, text: str) -> Tree | None:
+    """The tree of a piece of code that is no file: tried in each of the language's wrappings, None if none fits.
+
+    The tree's leaves are the fragment's tokens, in order; the wrapping is not in it.
+    """
+    data = text.encode("utf-8", "surrogateescape")
+    for opening, closing in language.wrappers:
+        start = len(opening)
+        parsed = Parsed(language, opening.encode() + data + closing.encode())
+        if parsed.tree.root_node.has_error:
+            continue
+        nodes = list(_nodes_within(parsed.tree.root_node, start, start + len(data)))
+        builder = _TreeBuilder(parsed)
+        children = tuple(tree for node, name in nodes if (tree := builder.build(node, name)) is not None)
+        return Tree("fragment", "", children)
+    return None
+
+
+def _nodes_within(node: ts.Node, start: int, end: int) -> Iterator[tuple[ts.Node, str]]:
+    """The largest nodes that lie in the bytes [start, end)."""
+    for at, child in enumerate(node.children):
+        if start <= child.start_byte and child.end_byte <= end:
+            yield child, node.field_name_for_child(at) or ""
+        elif child.start_byte < end and start < child.end_byte:
+            yield from _nodes_within(child, start, end)
+
+
+class _TreeBuilder:
+    """Makes a `Tree` of tree-sitter nodes; the positions of its leaves count up over everything it built."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.parsed = parsed
+        self.position = 0
+
+    def build(self, node: ts.Node, name: str) -> Tree | None:
+        language = self.parsed.language
+        if node.type in language.comments:
+            return None
+        if node.child_count == 0 or (node.type in language.literals and node.is_named):
+            text = decode(self.parsed.data[node.start_byte : node.end_byte])
+            if not text.strip():
+                return None
+            self.position += 1
+            return Tree(node.type, name, (), text, self.position - 1, True)
+        built = [self.build(child, node.field_name_for_child(at) or "") for at, child in enumerate(node.children)]
+        return Tree(node.type, name, tuple(child for child in built if child is not None))
+
+
+def _captured(query: ts.Query, tree: ts.Tree) -> tuple[frozenset[str], frozenset[str]]:
+    """What a query captures as @name and as @member."""
+    captured = ts.QueryCursor(query).captures(tree.root_node)
+    return _texts(captured.get("name", ())), _texts(captured.get("member", ()))
+
+
+def _texts(nodes: Iterable[ts.Node]) -> frozenset[str]:
+    return frozenset(decode(node.text) for node in nodes if node.text)
+
+
+def _children_touching(node: ts.Node, start: int, end: int) -> Iterator[ts.Node]:
+    """The children that the bytes [start, end] reach, without looking at the ones before."""
+    cursor = node.walk()
+    if cursor.goto_first_child_for_byte(start) is None:
+        return
+    while True:
+        child = cursor.node
+        if child is None or child.start_byte > end:
+            return
+        yield child
+        if not cursor.goto_next_sibling():
+            return
+
+
+def _walk_leaves(parsed: Parsed, start: int, end: int) -> Iterator[Leaf]:
+    """The leaves in order, and what the grammar skipped as tokens of kind ERROR."""
+    language, data = parsed.language, parsed.data
+    comments, literals = language.comments, language.literals
+    cursor = parsed.tree.walk()
+    path: list[tuple[str, str]] = []
+    covered = start
+    while True:
+        node = cursor.node
+        assert node is not None
+        low, high, kind = node.start_byte, node.end_byte, node.type
+        if low >= end:
+            break
+        descend = False
+        literal = kind in literals and node.is_named
+        if high > start:
+            if kind in comments:
+                yield from _skipped(data, covered, low)
+                covered = max(covered, high)
+            elif node.child_count == 0 or literal:
+                text = data[low:high]
+                if low < start:
+                    covered = max(covered, high)
+                elif low >= covered and text and not text.isspace():
+                    yield from _skipped(data, covered, low)
+                    covered = high
+                    role = Role.LITERAL if literal else _role(language, node, kind, path, cursor.field_name)
+                    yield Leaf(decode(text), low, high, kind, role)
+            else:
+                descend = True
+        if descend:
+            name = cursor.field_name or ""
+            if cursor.goto_first_child_for_byte(start) is not None if low < start else cursor.goto_first_child():
+                path.append((kind, name))
+                continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                yield from _skipped(data, covered, end)
+                return
+            path.pop()
+    yield from _skipped(data, covered, end)
+
+
+_CHUNK = re.compile(rb"\S+")
+
+
+def _skipped(data: bytes, low: int, high: int) -> Iterator[Leaf]:
+    """What stands between two leaves and is not white space."""
+    if low < high and not data[low:high].isspace():
+        for match in _CHUNK.finditer(data, low, high):
+            yield Leaf(decode(match.group()), match.start(), match.end(), ERROR, Role.OTHER)
+
+
+def _role(language: Language, node: ts.Node, kind: str, path: list[tuple[str, str]], name: str | None) -> Role:
+    if not node.is_named or (kind not in language.identifiers and kind not in language.member_identifiers):
+        return Role.OTHER
+    if node.text is not None and decode(node.text) in language.selves:
+        return Role.FOREIGN_NAME
+    parent = path[-1][0] if path else ""
+    place = name or ""
+    access = language.accesses.get(parent)
+    if access is not None and place == access[1]:
+        around = node.parent
+        receiver = around.child_by_field_name(access[0]) if around else None
+        own = receiver is not None and receiver.text is not None and decode(receiver.text) in language.selves
+        return Role.OWN_MEMBER if own else Role.FOREIGN_NAME
+    if (parent, place) in language.fixed or ("*", place) in language.fixed:
+        return Role.FOREIGN_NAME
+    if len(path) > 1 and (path[-2][0], parent, place) in language.fixed:
+        return Role.FOREIGN_NAME
+    if kind in language.member_identifiers:
+        return Role.OWN_MEMBER if parent in language.member_places else Role.FOREIGN_NAME
+    return Role.NAME
