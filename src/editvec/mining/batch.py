@@ -112,8 +112,10 @@ class _Reader:
                 tally["commit-cap"] += sifted.size
                 continue
             cut = list(self._cut(change, sifted, tally))
-            tally["commit-cap"] += max(0, len(found) + len(cut) - room)
-            found += cut[: room - len(found)]
+            found += cut
+            if len(found) > room:
+                tally["commit-cap"] += len(found) - room
+                del found[room:]
         return sorted(found, key=_place)
 
     def _sift(self, item: FileChange, tally: Counter[str]) -> _Sifted | None:

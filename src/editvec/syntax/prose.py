@@ -17,7 +17,7 @@ from editvec.syntax.token import Token, decode
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 _BOUNDARY = re.compile(r"[.!?…][\"'”’)\]*_`]*(?=\s+[\"'“‘(\[*_`]*[A-Z0-9\u00c0-\u00de`*\[\\])|[。！？]")
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\[\"'“‘])(?:[A-Za-z]|e\.g|i\.e|etc|vs|cf|al|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|No|Fig|Eq|Sec|Ch|resp|approx|"
+    r"(?:^|[\s(\[\"'“‘])(?:[A-Za-z]|e\.g|i\.e|etc|vs|cf|al|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|Fig|Eq|Sec|Ch|resp|approx|"
     r"incl|viz|ca|pp|Vol|Ref|Inc|Ltd|Co|Corp|U\.S|a\.k\.a|w\.r\.t)\.$"
 )
 

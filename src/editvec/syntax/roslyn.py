@@ -25,7 +25,7 @@ _LEADING = {
 }
 """Keywords that the extractor lost, and the nodes that they are the first token of."""
 
-_MAX_DEPTH = 500
+_MAX_DEPTH = 300
 _GHOST = -2
 """Where several missing tokens of broken code claim one position, the later ones are kept as `_GHOST - position`."""
 

@@ -66,6 +66,7 @@ RUST = Language(
         (ref_pattern (identifier) @name)
         (reference_pattern (identifier) @name)
         (captured_pattern . (identifier) @name)
+        ((match_pattern (identifier) @name) (#match? @name "^[a-z_]"))
         (let_declaration pattern: (mut_pattern (identifier) @name))
     """,
     members_query="""

@@ -1,0 +1,54 @@
+# Every target makes what it needs from nothing: a virtual environment, the package, its tools.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := demo
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint types bench clean
+
+help: ## Show the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
+
+$(BIN)/editvec: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "editvec needs Python 3.11 or newer; set PYTHON=…"; exit 1; }
+	@command -v git >/dev/null || { echo "editvec needs git"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/editvec pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+demo: $(BIN)/editvec ## Mine a small history and show what is in it
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)
+	$(BIN)/python examples/demo_history.py $(DEMO)/shop
+	$(BIN)/editvec mine $(DEMO)/shop -o $(DEMO)/edits.parquet --fresh
+	$(BIN)/editvec stats $(DEMO)/edits.parquet --most 8
+	$(BIN)/editvec show $(DEMO)/edits.parquet -n 4 --random --seed 3
+	$(BIN)/editvec mine $(DEMO)/shop -o $(DEMO)/prose.parquet --recipe prose --fresh
+	$(BIN)/editvec show $(DEMO)/prose.parquet -n 2
+
+test: $(VENV)/.dev ## Run the tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev ## Check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## Check the types
+	$(BIN)/mypy
+
+check: lint types test ## What CI runs: lint, types, tests
+
+bench: $(VENV)/.bench ## Measure mining: make bench REPO=path/to/a/clone
+	$(BIN)/python benchmarks/mine.py $(REPO)
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,88 @@
+"""Reading only what is near gives what reading all gives."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from editvec.syntax.languages import Language, get
+from editvec.syntax.layout import scan
+from editvec.syntax.treesitter import Parsed
+from tests.syntax.samples import SAMPLES
+
+BRACED = [name for name in SAMPLES if name != "python"]
+METHOD = "    int M{n}(int a{n}) {{\n        var x{n} = a{n} + f; // {{\n        return x{n};\n    }}\n\n"
+LARGE = (
+    'class A {\n    int f = 1; string s = "}}";\n'
+    + "".join(METHOD.format(n=number) for number in range(30))
+    + "    int last;\n}\n"
+)
+
+
+def _language(name: str) -> Language:
+    language = get(name)
+    assert isinstance(language, Language)
+    return language
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 150))
+def test_near_lines_read_as_in_the_whole_file(line: int) -> None:
+    whole = Parsed(_language("csharp"), LARGE.encode())
+    near = Parsed(_language("csharp"), LARGE.encode(), places=[(line, line + 1)], margin=4)
+    low, high = whole.line_starts[line - 1], whole.line_starts[min(line + 2, len(whole.line_starts) - 1)]
+    assert near.leaves(low, high) == whole.leaves(low, high)
+    touched = [(unit.start, unit.end, unit.kind) for unit in whole.units(low, high)]
+    assert [(unit.start, unit.end, unit.kind) for unit in near.units(low, high)] == touched
+    assert near.members == whole.members
+    assert near.locals_at(low + 6) == whole.locals_at(low + 6)
+    assert near.declared_anywhere == whole.declared_anywhere
+
+
+def test_far_bodies_are_not_read() -> None:
+    near = Parsed(_language("csharp"), LARGE.encode(), places=[(2, 3)], margin=1)
+    read = [leaf.text for leaf in near.leaves(0, len(near.data)) if leaf.kind == "identifier"]
+    assert "x0" in read
+    assert "x20" not in read
+
+
+@pytest.mark.parametrize("name", BRACED)
+def test_every_line_of_a_sample_reads_the_same(name: str) -> None:
+    data = SAMPLES[name].encode()
+    whole = Parsed(_language(name), data)
+    for line in range(len(whole.line_starts) - 1):
+        near = Parsed(_language(name), data, places=[(line, line + 1)], margin=3)
+        low, high = whole.line_starts[line], whole.line_starts[line + 1]
+        assert [leaf[:3] for leaf in near.leaves(low, high)] == [leaf[:3] for leaf in whole.leaves(low, high)]
+
+
+@pytest.mark.parametrize("text", [b"class A { void M() { }", b"} class A {", b'class A { string s = "{"; ', b"{{}"])
+def test_unbalanced_braces_have_no_layout(text: bytes) -> None:
+    assert scan(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'class A { string s = "{"; }',
+        b"class A { char c = '{'; }",
+        b"class A { // {\n }",
+        b"class A { /* { */ }",
+        b'class A { string s = @"{\\"; }',
+        b"const x = `{`; function f() { }",
+        b'let x = r#"{ " "#; fn f() { }',
+        b'auto x = R"({)"; void f() { }',
+    ],
+)
+def test_braces_in_strings_and_comments_do_not_count(text: bytes) -> None:
+    layout = scan(text)
+    assert layout is not None
+    assert len(layout.blocks) + len(layout.containers) == 1
+
+
+@given(st.binary(max_size=100))
+def test_scanning_any_bytes_ends(data: bytes) -> None:
+    layout = scan(data)
+    if layout is not None:
+        assert all(0 <= low <= high <= len(data) for low, high in layout.segments)
