@@ -41,7 +41,34 @@ def test_restore_undoes_canonicalise(name: str, naming: Naming) -> None:
 
 
 words = st.sampled_from(
-    ['VAR0', 'VAR1', 'VAR17', 'LITERAL', 'x', 'y', 'Total', 'this.', 'other.', '=', '+', '(', ')', ';', ',', '0', '1', '2', '1.0', "'c'", '"s"', '$"{x}"', 'return', 'var', 'int', '=>']
+    [
+        "VAR0",
+        "VAR1",
+        "VAR17",
+        "LITERAL",
+        "x",
+        "y",
+        "Total",
+        "this.",
+        "other.",
+        "=",
+        "+",
+        "(",
+        ")",
+        ";",
+        ",",
+        "0",
+        "1",
+        "2",
+        "1.0",
+        "'c'",
+        '"s"',
+        '$"{x}"',
+        "return",
+        "var",
+        "int",
+        "=>",
+    ]
 )
 
 

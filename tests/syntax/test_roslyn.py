@@ -29,7 +29,10 @@ CALL = node(
             Modifiers=[],
             Name=node("IdentifierNameSyntax", Identifier=token("f", 2)),
             Open=token("(", 3),
-            Arguments=[node("ArgumentSyntax", NameColon=None, Ref=token("", -1), Value=token(t, p)) for t, p in (("a", 4), ("b", 6))],
+            Arguments=[
+                node("ArgumentSyntax", NameColon=None, Ref=token("", -1), Value=token(text, place))
+                for text, place in (("a", 4), ("b", 6))
+            ],
             Close=token(")", 8),
             Semicolon=token(";", 9),
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -69,7 +71,7 @@ def test_leaves_of_ranges_are_the_leaves_of_the_file(name: str) -> None:
     parsed = Parsed(language, SAMPLES[name].encode())
     every = parsed.leaves(0, len(parsed.data))
     starts = parsed.line_starts
-    by_line = [leaf for low, high in zip(starts, starts[1:], strict=False) for leaf in parsed.leaves(low, high)]
+    by_line = [leaf for low, high in pairwise(starts) for leaf in parsed.leaves(low, high)]
     assert by_line == every
 
 
@@ -94,7 +96,7 @@ def test_null_conditional_is_two_tokens_as_in_roslyn() -> None:
 @given(st.binary(max_size=60))
 def test_line_starts(data: bytes) -> None:
     starts = line_starts(data)
-    assert b"".join(data[low:high] for low, high in zip(starts, starts[1:], strict=False)) == data
+    assert b"".join(data[low:high] for low, high in pairwise(starts)) == data
     assert all(data[low - 1 : low] == b"\n" for low in starts[1:-1])
 
 

@@ -1,0 +1,180 @@
+"""The command line as a user meets it: real processes, real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from editvec import store
+from editvec.cli import app
+from editvec.cli.terminal import printable
+from editvec.edit import Edit, Source, Version
+
+VERBS = sorted(app.commands)
+
+
+def run(*arguments: str, cwd: Path | None = None, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "editvec", *arguments], capture_output=True, text=True, cwd=cwd, env={**os.environ}
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo") / "shop"
+    script = Path(__file__).parents[2] / "examples" / "demo_history.py"
+    subprocess.run([sys.executable, str(script), str(folder)], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def mined(shop: Path) -> Path:
+    target = shop.parent / "edits.parquet"
+    run("mine", str(shop), "-o", str(target), "--fresh", "--workers", "1")
+    return target
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_an_example_in_its_help(verb: str) -> None:
+    assert f"editvec {verb} " in run(verb, "--help").stdout
+
+
+def test_help_is_quick() -> None:
+    best = 9.0
+    for _ in range(3):
+        start = time.perf_counter()
+        run("--help")
+        best = min(best, time.perf_counter() - start)
+    assert best < 0.6  # 0.3 on a quiet machine; CI is none
+
+
+def test_mining_as_a_report_and_as_json(shop: Path, tmp_path: Path) -> None:
+    shown = run("mine", str(shop), "-o", str(tmp_path / "a.parquet"), "--fresh")
+    assert "27 commits" in shown.stdout
+    assert shown.stderr == ""
+    told = json.loads(run("mine", str(shop), "-o", str(tmp_path / "b.parquet"), "--fresh", "--json").stdout)
+    assert told["commits"] == 27
+    assert told["edits"] == store.count(tmp_path / "b.parquet") > 15
+    assert told["languages"]["csharp"] > told["languages"]["python"] > 0
+
+
+def test_show(mined: Path) -> None:
+    shown = run("show", str(mined), "#1").stdout
+    assert "- return customer == null ? null : customer.Name;" in shown
+    assert "+ return customer?.Name;" in shown
+    assert "Use the null-conditional operator" in shown
+    told = json.loads(run("show", str(mined), "--like", "ConfigureAwait", "--json").stdout)
+    assert {edit["language"] for edit in told} == {"csharp"}
+    assert len(told) == 3
+    identity = told[0]["id"]
+    assert json.loads(run("show", str(mined), identity, "--json").stdout)[0]["id"] == identity
+    again = run("show", str(mined), "-n", "3", "--random", "--seed", "5").stdout
+    assert again == run("show", str(mined), "-n", "3", "--random", "--seed", "5").stdout
+
+
+def test_stats_over_splits(mined: Path, tmp_path: Path) -> None:
+    told = json.loads(run("split", str(mined), "-o", str(tmp_path), "--shares", "50,25,25", "--json").stdout)
+    assert sum(told["files"].values()) == store.count(mined)
+    sides = [str(tmp_path / f"{name}.parquet") for name in ("train", "dev", "test")]
+    counted = json.loads(run("stats", *sides, "--json").stdout)
+    assert [counted["files"][side]["edits"] for side in sides] == list(told["files"].values())
+    assert "occur verbatim" in run("stats", *sides).stdout
+
+
+def test_convert_there_and_back(mined: Path, tmp_path: Path) -> None:
+    run("convert", str(mined), str(tmp_path / "e.jsonl.gz"))
+    run("convert", str(tmp_path / "e.jsonl.gz"), str(tmp_path / "e.parquet"))
+    there = [edit.model_before for edit in store.read(mined)]
+    assert [edit.model_before for edit in store.read(tmp_path / "e.parquet")] == there
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("mine", "nowhere"), 4, "does not exist"),
+        (("mine", "."), 4, "not a git repository"),
+        (("mien",), 2, "Did you mean mine?"),
+        (("mine", "--language", "cobol"), 2, "unknown language 'cobol'"),
+        (("mine", "--language", "pyhton"), 2, "Did you mean python?"),
+        (("mine", "--language", "markdown"), 2, "--recipe prose"),
+        (("mine", "--keep", "comment"), 2, "not a filter that can be off"),
+        (("mine", "--max-lines", "0"), 2, "0 is not in the range"),
+        (("stats", "none.parquet"), 2, "does not exist"),
+        (("stats", "note.csv"), 2, "unknown kind of edit file"),
+        (("stats", "bad.jsonl"), 3, "bad.jsonl:1: not JSON"),
+        (("show", "empty.parquet", "#4"), 2, "no edit #4"),
+        (("show", "empty.parquet", "xyz"), 2, "no edit has the id"),
+        (("convert", "bad.jsonl", "out.parquet"), 3, "bad.jsonl:1"),
+        (("convert", "empty.parquet", "none/out.parquet"), 2, "not a folder"),
+        (("convert", "empty.parquet", "empty.parquet"), 2, "the same file"),
+        (("split", "empty.parquet", "--shares", "1,2"), 2, "three parts"),
+    ],
+)
+def test_what_a_user_can_get_wrong_is_one_line(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    (tmp_path / "bad.jsonl").write_text("{")
+    store.write(tmp_path / "empty.parquet", [])
+    done = run(*arguments, cwd=tmp_path, code=code)
+    assert done.stdout == ""
+    assert done.stderr.startswith("editvec: ")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_skipped_damage_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "bad.tsv").write_text("a b\tc\ta b c\nbroken\n")
+    done = run("convert", "bad.tsv", "out.parquet", "--skip-bad", cwd=tmp_path)
+    assert "1 edits" in done.stdout
+    assert "bad.tsv:2: 1 columns" in done.stderr
+    told = json.loads(run("convert", "bad.tsv", "out.parquet", "--skip-bad", "--json", cwd=tmp_path).stdout)
+    assert (told["edits"], told["damaged"]) == (1, 1)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str) -> None:
+    assert "_EDITVEC_COMPLETE" in run("completion", shell).stdout
+
+
+def test_untrusted_text_never_reaches_the_terminal_raw(tmp_path: Path) -> None:
+    evil = "\x1b[31mred\x1b]0;title\x07\x9b1m\u202e\r"
+    edit = Edit(
+        id=evil,
+        language=evil,
+        before=Version(evil, (evil,)),
+        after=Version("x" + evil, ("x", evil)),
+        context_before=(evil,),
+        source=Source(evil, evil, evil, evil, message=evil),
+        label=evil,
+    )
+    path = tmp_path / "e.parquet"
+    store.write(path, [edit])
+    for arguments in (
+        ("show", str(path)),
+        ("stats", str(path)),
+        ("show", str(path), evil),
+        ("show", str(path), "\x1b"),
+    ):
+        done = subprocess.run([sys.executable, "-m", "editvec", *arguments], capture_output=True)
+        assert not {0x1B, 0x07, 0x0D} & set(done.stdout + done.stderr)
+        assert "\u202e" not in (done.stdout + done.stderr).decode()
+
+
+def test_printable_keeps_what_is_harmless() -> None:
+    assert printable("a\tb\nc é 漢 →") == "a\tb\nc é 漢 →"
+    assert printable("\x1b[0m\ud800") == "\\x1b[0m\\ud800"
+
+
+def test_a_closed_pipe_is_no_error(mined: Path) -> None:
+    command = f"{sys.executable} -m editvec show {mined} -n 18 | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    assert done.stderr == ""
