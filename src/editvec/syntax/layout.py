@@ -9,7 +9,7 @@ Offsets and lines stay what they are. Where braces do not add up there is no lay
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -104,33 +104,29 @@ def scan(data: bytes) -> Layout | None:
 
 def near(layout: Layout, line_starts: Sequence[int], places: Sequence[tuple[int, int]], margin: int) -> list[Span]:
     """What a parser has to read, in order, for the lines [first, last) of interest and some lines around them."""
-    keep = [_widen(line_starts, first, last, margin) for first, last in places]
+    keep = join([_widen(line_starts, first, last, margin) for first, last in places])
     for block in layout.blocks:
-        if _meets(keep, block.start, block.end):
+        if meets(keep, block.start, block.end):
             first, last = bisect_right(line_starts, block.start) - 1, bisect_right(line_starts, block.end)
-            keep.append(_widen(line_starts, first, last, margin))
-    keep = join(keep)
-    wanted = {at for at, (low, high) in enumerate(layout.segments) if _meets(keep, low, high)}
-    spans: list[Span] = []
-    for block in layout.blocks:
-        if _meets(keep, block.start, block.end):
-            wanted.add(block.segment)
-        if block.segment in wanted:
-            inside = _meets(keep, block.start, block.end)
-            spans += [(block.start, block.end)] if inside else [_first(block), _last(block)]
+            keep = join([*keep, _widen(line_starts, first, last, margin)])
+    kept = {at for at, block in enumerate(layout.blocks) if meets(keep, block.start, block.end)}
+    segments = {at for at, (low, high) in enumerate(layout.segments) if meets(keep, low, high)}
+    return around(layout, kept, segments)
+
+
+def around(layout: Layout, blocks: set[int], segments: set[int]) -> list[Span]:
+    """Those blocks and segments, with the headers of the blocks and the braces of all containers around them."""
+    wanted = segments | {layout.blocks[at].segment for at in blocks}
+    spans: list[Span] = [layout.blocks[at][1:] for at in blocks]
+    for at, block in enumerate(layout.blocks):
+        if block.segment in wanted and at not in blocks:
+            spans += [(block.start, block.start + 1), (block.end - 1, block.end)]
+    chosen = join(spans + [layout.segments[at] for at in wanted])
     for container in layout.containers:
-        if _meets(keep, container.open, container.close) or container.segment in wanted:
+        if meets(chosen, container.open, container.close) or container.segment in wanted:
             wanted.add(container.segment)
             spans += [(container.open, container.open + 1), (container.close, container.close + 1)]
     return join(spans + [layout.segments[at] for at in wanted])
-
-
-def _first(block: Block) -> Span:
-    return block.start, block.start + 1
-
-
-def _last(block: Block) -> Span:
-    return block.end - 1, block.end
 
 
 def join(spans: list[Span]) -> list[Span]:
@@ -146,8 +142,10 @@ def join(spans: list[Span]) -> list[Span]:
     return joined
 
 
-def _meets(spans: Sequence[Span], low: int, high: int) -> bool:
-    return any(start < high and low < end for start, end in spans)
+def meets(spans: Sequence[Span], low: int, high: int) -> bool:
+    """Whether one of the spans, which are in order and apart, shares a byte with [low, high)."""
+    at = bisect_left(spans, (high,)) - 1
+    return at >= 0 and spans[at][1] > low
 
 
 def _widen(line_starts: Sequence[int], first: int, last: int, margin: int) -> Span:
