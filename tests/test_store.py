@@ -92,7 +92,9 @@ def test_pandas_and_duckdb_read_it_as_it_is(tmp_path: Path) -> None:
     store.write(path, [sample(1), sample(2)])
     frame = pd.read_parquet(path)
     assert list(frame["before_tokens"][0]) == ["x", "=", "1", ";"]
-    counted = duckdb.sql(f"select count(*), max(before_first_line) from '{path}' where author = 'Ada'").fetchall()
+    with duckdb.connect() as database:
+        query = f"select count(*), max(before_first_line) from '{path}' where author = 'Ada'"
+        counted = database.execute(query).fetchall()
     assert counted == [(2, 3)]
 
 

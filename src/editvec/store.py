@@ -16,7 +16,7 @@ import gzip
 import os
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -108,17 +108,22 @@ def _kind(path: Path) -> str:
     raise UserError(f"{path}: unknown kind of edit file. Name it .parquet, .jsonl, .jsonl.gz, .tsv or .tsv.gz.")
 
 
-@contextmanager
-def atomic(path: Path) -> Iterator[IO[bytes]]:
-    """A stream whose bytes appear under `path` only when all were written; nothing is left behind otherwise."""
+def check_target(path: Path) -> None:
+    """UserError when an edit file cannot be written there: better before the work than after."""
+    _kind(path)
     if not path.parent.is_dir():
         raise UserError(f"{path.parent} is not a folder. Create it first.")
     if path.is_dir():
         raise UserError(f"{path} is a folder. Give a file name.")
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-    except PermissionError:
-        raise UserError(f"cannot write in {path.parent}. Choose another place with -o.") from None
+    if not os.access(path.parent, os.W_OK):
+        raise UserError(f"cannot write in {path.parent}. Choose another place with -o.")
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[IO[bytes]]:
+    """A stream whose bytes appear under `path` only when all were written; nothing is left behind otherwise."""
+    check_target(path)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -218,16 +223,13 @@ def schema() -> pa.Schema:
 class ParquetWriter:
     """Writes edits in batches; the file appears when the writer is left without an error."""
 
-    def __init__(self, path: Path, metadata: dict[bytes, bytes] | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         import pyarrow.parquet as pq
 
         self.count = 0
-        self._schema = schema()
-        if metadata:
-            self._schema = self._schema.with_metadata({**self._schema.metadata, **metadata})
         self._guard = atomic(path)
         self._stream = self._guard.__enter__()
-        self._writer = pq.ParquetWriter(self._stream, self._schema, compression="zstd", compression_level=6)
+        self._writer = pq.ParquetWriter(self._stream, schema(), compression="zstd", compression_level=6)
 
     def __enter__(self) -> ParquetWriter:
         return self
@@ -240,14 +242,29 @@ class ParquetWriter:
 
     def add(self, edits: list[Edit]) -> None:
         """Writes a batch."""
-        import pyarrow as pa
+        self.add_rows(table_of(edits))
 
-        rows = [_row(edit) for edit in edits]
-        columns = [
-            pa.array(values, item.type) for values, item in zip(zip(*rows, strict=True), self._schema, strict=True)
-        ]
-        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
-        self.count += len(edits)
+    def add_rows(self, rows: pa.Table) -> None:
+        """Writes rows that are in our schema already."""
+        self._writer.write_table(rows)
+        self.count += len(rows)
+
+
+def table_of(edits: Sequence[Edit]) -> pa.Table:
+    """Edits as a table in our schema."""
+    import pyarrow as pa
+
+    if not edits:
+        return schema().empty_table()
+    values = zip(*(_row(edit) for edit in edits), strict=True)
+    columns = [pa.array(column, item.type) for column, item in zip(values, schema(), strict=True)]
+    return pa.Table.from_arrays(columns, schema=schema())
+
+
+def edits_of(rows: pa.Table | pa.RecordBatch) -> Iterator[Edit]:
+    """The edits of a table in our schema."""
+    for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        yield _edit(row)
 
 
 def _row(edit: Edit) -> tuple[Any, ...]:
@@ -315,13 +332,6 @@ def _open_parquet(path: Path) -> Iterator[Any]:
         yield file
 
 
-def metadata(path: Path, key: bytes) -> bytes | None:
-    """A value from the metadata of one of our Parquet files."""
-    with _open_parquet(path) as file:
-        value: bytes | None = file.schema_arrow.metadata.get(key)
-        return value
-
-
 def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
@@ -333,9 +343,8 @@ def _read_parquet(path: Path) -> Iterator[Edit]:
         seen = 0
         try:
             for batch in file.iter_batches(batch_size=BATCH):
-                columns = [column.to_pylist() for column in batch.columns]
-                for row in zip(*columns, strict=True):
-                    yield _edit(row)
+                for edit in edits_of(batch):
+                    yield edit
                     seen += 1
         except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
             raise BadInputError(path, None, f"damaged after {seen} edits ({_first_line(error)})") from None

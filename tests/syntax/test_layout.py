@@ -42,9 +42,16 @@ def test_near_lines_read_as_in_the_whole_file(line: int) -> None:
 
 def test_far_bodies_are_not_read() -> None:
     near = Parsed(_language("csharp"), LARGE.encode(), places=[(2, 3)], margin=1)
-    read = [leaf.text for leaf in near.leaves(0, len(near.data)) if leaf.kind == "identifier"]
-    assert "x0" in read
-    assert "x20" not in read
+    assert near.read is not None
+    read = b"".join(near.data[low:high] for low, high in near.read)
+    assert b"x0 =" in read
+    assert b"x20 =" not in read
+
+
+def test_what_was_left_out_is_read_when_it_is_asked_for() -> None:
+    whole = Parsed(_language("csharp"), LARGE.encode())
+    near = Parsed(_language("csharp"), LARGE.encode(), places=[(2, 3)], margin=1)
+    assert near.leaves(0, len(near.data)) == whole.leaves(0, len(whole.data))
 
 
 @pytest.mark.parametrize("name", BRACED)

@@ -63,7 +63,7 @@ def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **optio
     from editvec.mining.mine import Request
     from editvec.mining.mine import mine as run
     from editvec.mining.recipes import get_recipe
-    from editvec.mining.sources import locate, pick_languages
+    from editvec.mining.sources import locate, pick_languages, pick_paths
 
     recipe = get_recipe(
         options["recipe"],
@@ -76,7 +76,7 @@ def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **optio
     chosen = pick_languages(languages, recipe)
     repository = locate(repo)
     request = Request(
-        Task(repository, recipe, chosen, options["paths"]),
+        Task(repository, recipe, chosen, pick_paths(options["paths"])),
         revisions=tuple(options["revisions"].split()) if options["revisions"] else (),
         since=options["since"],
         until=options["until"],

@@ -6,6 +6,7 @@ batch can be cached and its result used again.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,17 +20,19 @@ from editvec.mining.versions import Versions
 from editvec.mining.walk import Change, FileChange, Hunk, Unreadable, walk
 from editvec.syntax.languages import Language, Markup, get, language_of
 
+_TRIES = 4
+"""How many times the cap of a commit are tried at most, so that a renaming in a thousand places costs little."""
 _MASS_HUNKS = 40
 _MASS_SHARE = 0.5
 
 
 @dataclass(slots=True)
 class Batch:
-    """What a batch of commits gave: candidate edits commit by commit, and what was dropped why."""
+    """What a batch of commits gave: candidate edits commit by commit, and commit → what was dropped why."""
 
     commits: tuple[str, ...]
     edits: list[Edit] = field(default_factory=list)
-    tally: Counter[str] = field(default_factory=Counter)
+    tallies: dict[str, Counter[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +43,16 @@ class Task:
     recipe: Recipe
     languages: tuple[str, ...]
     paths: tuple[str, ...]
+    """Only what is below these; as `sources.pick_paths` gives them."""
 
     def pathspecs(self) -> list[str]:
         """What to ask git for: the languages' files, under the user's paths."""
         endings = [f"*{ext}" for name in self.languages for ext in get(name).extensions]
         if not self.paths:
             return [f":(icase){ending}" for ending in endings]
-        prefixes = [path.strip("/") for path in self.paths]
+        prefixes = [re.sub(r"([\\*?\[])", r"\\\1", path) for path in self.paths]
         return [f":(icase,glob){prefix}/**/{ending}" for prefix in prefixes for ending in endings] + [
-            f":(literal){prefix}" for prefix in prefixes
+            f":(literal){path}" for path in self.paths
         ]
 
 
@@ -58,10 +62,13 @@ def run(task: Task, commits: Sequence[str]) -> Batch:
     with _Reader(task) as reader:
         for change in walk(task.repository, commits, task.pathspecs(), renames=task.recipe.renames):
             if isinstance(change, Unreadable):
-                batch.tally["unreadable"] += 1
+                batch.tallies[change.identity] = Counter(unreadable=1)
                 continue
-            batch.tally["commits"] += 1
-            batch.edits += reader.edits(change, batch.tally)
+            tally = batch.tallies[change.commit.identity] = Counter()
+            batch.edits += reader.edits(change, tally)
+    # Without its parents a commit gives nothing, and git does not say so.
+    for commit in git.shallow_commits(task.repository).intersection(commits):
+        batch.tallies[commit] = Counter(unreadable=1)
     return batch
 
 
@@ -107,10 +114,12 @@ class _Reader:
         if sum(sifted.size for sifted in todo) > room:
             todo.sort(key=lambda sifted: crc32((change.commit.identity + _printable(sifted.change.path)).encode()))
         found: list[Edit] = []
+        tried = 0
         for sifted in todo:
-            if len(found) >= room:
+            if len(found) >= room or tried >= _TRIES * room:
                 tally["commit-cap"] += sifted.size
                 continue
+            tried += sifted.size
             cut = list(self._cut(change, sifted, tally))
             found += cut
             if len(found) > room:
@@ -124,6 +133,9 @@ class _Reader:
         if language is None or language.name not in self.languages:
             return None
         tally["files"] += 1
+        if not item.hunks:
+            tally["too-large"] += 1
+            return None
         tally["hunks"] += len(item.hunks)
         for name, test in (("vendored", files.is_vendored), ("generated", files.is_generated_name)):
             if recipe.drops(name) and test(item.path):

@@ -21,7 +21,11 @@ from editvec.syntax.treesitter import ERROR, Leaf, Parsed, Unit, line_of
 Tally = Counter[str]
 
 _CONTINUES = re.compile(rb"[,(\[{+\-*/|&=.?:\\]\s*$|^\s*[.)\]&|+?:<>]|^\s*(?:and|or|is|as)\b")
-_PLAIN = frozenset({"VAR0", "int", "long", "string", "float", "LITERAL", "var"})
+_ASIDE = re.compile(rb"\s*(?:(?://|/\*|\*(?:\s|/|$)).*|\[[A-Za-z_].*\]\s*)?", re.S)
+"""A line beside the code, as languages with braces write it: blank, comment or attribute."""
+_STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*"')
+_PLAIN = frozenset({"int", "long", "string", "float", "LITERAL", "var"})
+_MIN_SHARED_WORDS = 0.6
 
 
 class Region(NamedTuple):
@@ -50,6 +54,10 @@ def refuse_by_text(hunk: Hunk, language: Language, recipe: Recipe) -> str | None
         return "formatting"
     if all(_is_comment(line, language) for line in removed + added):
         return "comment"
+    if recipe.drops("literal-only") and _STRING.sub(b'""', b"\n".join(removed)) == _STRING.sub(
+        b'""', b"\n".join(added)
+    ):
+        return "literal-only"
     if not removed and not _continues(added):
         return "pure-insertion"
     if not added and not _continues(removed):
@@ -104,7 +112,9 @@ def find_regions(all_hunks: Sequence[Hunk], passing: Sequence[Hunk], recipe: Rec
             yield Region(hunk.before, hunk.num_before, hunk.after, hunk.num_after)
         return
     wanted = set(passing)
-    for group in _groups(all_hunks, recipe.context_lines):
+    telling = [hunk for hunk in all_hunks if not _is_silent(hunk)]
+    tally["comment"] += len(wanted.difference(telling))
+    for group in _groups(telling, recipe.context_lines):
         if not wanted.intersection(group):
             continue
         first, last = group[0], group[-1]
@@ -116,6 +126,15 @@ def find_regions(all_hunks: Sequence[Hunk], passing: Sequence[Hunk], recipe: Rec
             tally["line-counts-differ"] += len(wanted.intersection(group))
         else:
             yield Region(first.before, num_before, first.after, num_after)
+
+
+def _is_silent(hunk: Hunk) -> bool:
+    """Whether the canonical form cannot show a hunk: layout, comments and attributes are all that differs."""
+    sides = []
+    for mark in (b"-", b"+"):
+        lines = [line for line in hunk.lines(mark) if not _ASIDE.fullmatch(line)]
+        sides.append(b"".join(b"\n".join(lines).split()))
+    return sides[0] == sides[1]
 
 
 def _groups(hunks: Sequence[Hunk], room: int) -> Iterator[list[Hunk]]:
@@ -175,7 +194,7 @@ class _Cutter:
         )
 
     def _statement_lines(self, region: Region) -> list[Pair]:
-        """The recipe `iclr19`: every line that is not blank is one whole statement of an allowed kind."""
+        """The recipe `iclr19`: every line with tokens ends one whole statement of an allowed kind."""
         spans = []
         for parsed, first, count in (
             (self.before, region.before, region.num_before),
@@ -183,19 +202,14 @@ class _Cutter:
         ):
             found: list[Unit] = []
             for line in range(first, first + count):
-                start, end = _span(parsed, line, 1)
-                if start == end:
+                leaves = parsed.leaves(*_span(parsed, line, 1))
+                if not leaves:
                     continue
-                units = parsed.units(start, end)
-                allowed = parsed.language.single_line_statements
-                if len(units) != 1 or units[0].kind not in allowed or not (units[0].start >= start and units[0].whole):
+                unit = _statement_ending(parsed, leaves)
+                if unit is None:
                     self.tally["no-unit"] += 1
                     return []
-                rest = parsed.leaves(units[0].end, end)
-                if units[0].end > end or rest:
-                    self.tally["no-unit"] += 1
-                    return []
-                found.append(units[0])
+                found.append(unit)
             if not found:
                 self.tally["no-unit"] += 1
                 return []
@@ -233,9 +247,7 @@ class _Cutter:
             return "too-long"
         if self._broken(self.before, one) or self._broken(self.after, other):
             return "syntax-error"
-        if self.recipe.drops("rewrite") and (
-            Levenshtein.normalized_similarity(texts, others) < self.recipe.min_similarity
-        ):
+        if self.recipe.drops("rewrite") and _is_rewrite(texts, others, self.recipe.min_similarity):
             return "rewrite"
         return None
 
@@ -287,6 +299,29 @@ def _context(parsed: Parsed, span: tuple[int, int], num_lines: int) -> tuple[Pas
     low = starts[max(0, first - num_lines)]
     high = starts[min(len(starts) - 1, last + 1 + num_lines)]
     return Passage(parsed, parsed.leaves(low, span[0])), Passage(parsed, parsed.leaves(span[1], high))
+
+
+def _statement_ending(parsed: Parsed, leaves: Sequence[Leaf]) -> Unit | None:
+    """The one statement of an allowed kind that a line's tokens are the end of. A literal may go on over lines: in
+    the canonical form it is one word."""
+    units = parsed.units(leaves[0].start, leaves[-1].end)
+    if len(units) != 1 or units[0].kind not in parsed.language.single_line_statements or not units[0].whole:
+        return None
+    at, end = leaves[-1].end, units[0].end
+    for leaf in parsed.leaves(at, end):
+        if b"\n" in parsed.data[at : leaf.start]:
+            return None
+        at = leaf.end
+    return units[0] if at == end else None
+
+
+def _is_rewrite(before: Sequence[str], after: Sequence[str], least: float) -> bool:
+    """Whether two versions have too little in common: neither most tokens in order, nor most words of the shorter."""
+    if Levenshtein.normalized_similarity(before, after) >= least:
+        return False
+    words, others = (Counter(token for token in tokens if token[0].isalpha()) for tokens in (before, after))
+    shorter = min(words.total(), others.total())
+    return shorter < 2 or (words & others).total() < _MIN_SHARED_WORDS * shorter
 
 
 def _why_no_unit(region: Region, units_before: Sequence[Unit], units_after: Sequence[Unit]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from editvec.errors import GitError
 MAX_TEXT_BYTES = 4 * 1024 * 1024
 """Larger files are binary to git here: no line diff is made of them."""
 
+_ENDED_EARLY = "git cat-file ended before its time. Try again; `git fsck` finds damaged objects."
 _SAFE_CONFIG = {
     "core.alternateRefsCommand": "",
     "core.attributesFile": os.devnull,
@@ -32,6 +34,7 @@ _SAFE_CONFIG = {
     "core.sshCommand": "false",
     "diff.orderFile": os.devnull,
     "diff.suppressBlankEmpty": "false",
+    "i18n.logOutputEncoding": "UTF-8",
     "log.showSignature": "false",
     "protocol.ext.allow": "never",
 }
@@ -174,8 +177,9 @@ def list_commits(
     until: str | None = None,
 ) -> list[str]:
     """The non-merge commits reachable from HEAD (or in the given range), parents before children."""
-    limits = [f"--since={since}"] if since else []
-    limits += [f"--until={until}"] if until else []
+    limits = [f"--{name}={date}" for name, date in (("since", since), ("until", until)) if date]
+    for limit in limits:
+        _check_date(repository, limit)
     if not revisions and repository.attempt("rev-parse", "--verify", "--quiet", "HEAD").returncode:
         return []
     wanted = revisions or ("HEAD",)
@@ -188,6 +192,22 @@ def list_commits(
             raise GitError(f"{' '.join(wanted)} names no commits in {repository.path}. Try a range such as v1.0..HEAD.")
         raise GitError(f"git cannot list the commits of {repository.path}: {words}")
     return done.stdout.decode().split()
+
+
+def _check_date(repository: Repository, limit: str) -> None:
+    """GitError for a date that git does not understand: to git it would mean now."""
+    name, _, date = limit.partition("=")
+    start = int(time.time())
+    seconds = int(repository.run("rev-parse", limit).decode().strip().rpartition("=")[2])
+    if start <= seconds <= time.time() and date.strip().lower() not in {"now", "today"}:
+        raise GitError(f"{name} {date}: git knows no such date. Try 2023-01-01 or '2 years ago'.")
+
+
+def shallow_commits(repository: Repository) -> frozenset[str]:
+    """The commits whose parents this clone was told to leave out."""
+    place = repository.run("rev-parse", "--git-path", "shallow").decode("utf-8", "surrogateescape").rstrip("\n")
+    file = repository.path / place
+    return frozenset(file.read_text().split()) if file.is_file() else frozenset()
 
 
 def _last_words(stderr: bytes) -> str:
@@ -205,9 +225,12 @@ class Blobs:
     def read(self, identity: bytes) -> bytes | None:
         """A blob's bytes; None when it is missing, not a blob, or larger than the limit."""
         stdin, stdout = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
-        stdin.write(identity + b"\n")
-        stdin.flush()
+        with suppress(BrokenPipeError):
+            stdin.write(identity + b"\n")
+            stdin.flush()
         header = stdout.readline().split()
+        if not header:
+            raise GitError(_ENDED_EARLY)
         if len(header) != 3:
             return None
         size = int(header[2])
@@ -215,7 +238,8 @@ class Blobs:
             _discard(stdout, size + 1)
             return None
         data = stdout.read(size)
-        stdout.read(1)
+        if stdout.read(1) != b"\n":
+            raise GitError(_ENDED_EARLY)
         return data
 
     def close(self) -> None:
@@ -241,5 +265,16 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 def feed(process: subprocess.Popen[bytes], lines: Iterable[str]) -> None:
     """Writes all input of a git call that reads it before it prints much, and closes it."""
     stdin = cast(IO[bytes], process.stdin)
-    stdin.write("".join(f"{line}\n" for line in lines).encode())
-    stdin.close()
+    # A call that failed at once reads nothing; its exit code says so.
+    with suppress(BrokenPipeError):
+        stdin.write("".join(f"{line}\n" for line in lines).encode())
+    with suppress(BrokenPipeError):
+        stdin.close()
+
+
+def ended_well(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a git call did what it should; GitError when somebody ended it, which says nothing about its input."""
+    code = process.wait()
+    if code < 0:
+        raise GitError(f"git was ended by signal {-code}. Is there enough memory? Try again.")
+    return code == 0

@@ -1,28 +1,37 @@
 """The journal: what batches of commits gave, on disk, so that no commit is ever mined twice with the same settings.
 
 A run that was interrupted goes on after its last whole batch, and a run on a history that grew mines only what is
-new. A batch's file appears when it is whole; one that cannot be read is thrown away and mined again.
+new, or could not be read before. A batch's file appears when it is whole; one that is damaged is thrown away and mined
+again. Rows are edits in the native schema with their digests beside them, so that the sieve and the final file need no
+edit to be rebuilt.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import blake2b
+from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from editvec import __version__, store
-from editvec.edit import Edit
-from editvec.errors import BadInputError
 from editvec.mining.batch import Batch, Task
+from editvec.mining.sieve import Digests, digest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _META = b"editvec.batch"
 _OPEN_BATCHES = 4
+_OLD_SECONDS = 3600
 
 
 def cache_home() -> Path:
@@ -34,9 +43,28 @@ def cache_home() -> Path:
 
 def journal_for(task: Task) -> Path:
     """The folder for one repository mined with one set of settings by one version of editvec."""
-    settings = (__version__, store.SCHEMA_VERSION, str(task.repository.path), task.repository.name)
-    settings += (repr(task.recipe), task.languages, task.paths)  # type: ignore[assignment]
-    return cache_home() / "mine" / blake2b(repr(settings).encode(), digest_size=12).hexdigest()
+    repository, recipe = task.repository, task.recipe
+    settings = f"{__version__} {store.SCHEMA_VERSION} {repository.path} {repository.name} "
+    # A set has another order in each process.
+    settings += f"{replace(recipe, kept=frozenset())} {sorted(recipe.kept)} {task.languages} {task.paths}"
+    return cache_home() / "mine" / blake2b(settings.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def write_batch(folder: Path, batch: Batch) -> Path:
+    """Puts a batch on disk."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    name = blake2b("".join(batch.commits).encode(), digest_size=12).hexdigest()
+    file = folder / f"{name}.parquet"
+    rows = store.table_of(batch.edits)
+    marks = [digest(edit) for edit in batch.edits]
+    for field in Digests._fields:
+        rows = rows.append_column(field, pa.array([getattr(mark, field) for mark in marks], pa.uint64()))
+    meta = orjson.dumps({"commits": batch.commits, "tallies": batch.tallies, "rows": len(marks)})
+    with store.atomic(file) as stream:
+        pq.write_table(rows.replace_schema_metadata({_META: meta}), stream, compression="lz4")
+    return file
 
 
 class Journal:
@@ -47,68 +75,96 @@ class Journal:
         folder.mkdir(parents=True, exist_ok=True)
         self.where: dict[str, Path] = {}
         """Commit → the file that holds its edits."""
-        self.tallies: dict[Path, Counter[str]] = {}
+        self._unreadable: set[str] = set()
+        self._files: dict[Path, tuple[int, Counter[str]]] = {}
+        """File → how many commits it holds, and what was dropped why in all of them."""
         for leftover in folder.glob(".*.partial"):
-            leftover.unlink(missing_ok=True)
+            if _is_old(leftover):
+                leftover.unlink(missing_ok=True)
         for file in sorted(folder.glob("*.parquet")):
-            self._take_in(file)
+            self.take_in(file)
 
-    def _take_in(self, file: Path) -> None:
+    def take_in(self, file: Path) -> tuple[int, int]:
+        """Counts a batch's file among the journal's; how many commits and candidates it holds."""
+        import pyarrow as pa
+
         try:
-            meta = orjson.loads(store.metadata(file, _META) or b"null")
-            commits, tally = meta["commits"], Counter(meta["tally"])
-        except (BadInputError, orjson.JSONDecodeError, KeyError, TypeError):
+            meta = _read_meta(file)
+            commits, tallies, rows = meta["commits"], meta["tallies"], meta["rows"]
+        except (pa.ArrowInvalid, OSError, orjson.JSONDecodeError, KeyError, TypeError):
             file.unlink(missing_ok=True)
-            return
-        self.tallies[file] = tally
-        self.where.update(dict.fromkeys(commits, file))
+            return 0, 0
+        self._files[file] = len(commits), sum(map(Counter, tallies.values()), Counter())
+        for commit in commits:
+            readable = "unreadable" not in tallies.get(commit, ())
+            # Of two batches with a commit, the one that could read it counts.
+            if readable or commit not in self.where:
+                self.where[commit] = file
+                (self._unreadable.discard if readable else self._unreadable.add)(commit)
+        return len(commits), rows
 
     def missing(self, commits: Sequence[str]) -> list[str]:
-        """Those of the commits that were not mined yet."""
-        return [commit for commit in commits if commit not in self.where]
+        """Those of the commits that were not mined yet, or had objects missing."""
+        return [commit for commit in commits if commit not in self.where or commit in self._unreadable]
 
-    def add(self, batch: Batch) -> None:
-        """Puts a batch on disk."""
-        name = blake2b("".join(batch.commits).encode(), digest_size=12).hexdigest()
-        file = self.folder / f"{name}.parquet"
-        meta = orjson.dumps({"commits": batch.commits, "tally": batch.tally})
-        with store.ParquetWriter(file, {_META: meta}) as writer:
-            for start in range(0, len(batch.edits), store.BATCH):
-                writer.add(batch.edits[start : start + store.BATCH])
-        self._take_in(file)
+    def candidates(self, commits: Sequence[str]) -> Iterator[tuple[pa.Table, list[tuple[str, Digests]]]]:
+        """The candidates of the commits, in the commits' order: tables, and what the sieve needs of each row.
 
-    def edits(self, commits: Sequence[str]) -> Iterator[tuple[str, list[Edit]]]:
-        """The candidates of the commits, in the commits' order; only a few batches are in memory at a time."""
-        opened: OrderedDict[Path, dict[str, list[Edit]]] = OrderedDict()
-        for commit in commits:
-            file = self.where[commit]
+        Only a few batches are in memory at a time.
+        """
+        opened: OrderedDict[Path, _Loaded] = OrderedDict()
+        for file, run in groupby(commits, key=self.where.__getitem__):
             if file not in opened:
-                opened[file] = _by_commit(file)
+                opened[file] = _Loaded(file)
                 if len(opened) > _OPEN_BATCHES:
                     opened.popitem(last=False)
             opened.move_to_end(file)
-            yield commit, opened[file].get(commit, [])
+            loaded = opened[file]
+            numbers = [number for commit in run for number in loaded.numbers.get(commit, ())]
+            if numbers:
+                yield loaded.rows.take(numbers), [loaded.marks[number] for number in numbers]
 
     def tally(self, commits: Sequence[str]) -> Counter[str]:
-        """What was dropped why, over the batches that hold the commits."""
+        """What was dropped why in the commits."""
         total: Counter[str] = Counter()
-        for file in {self.where[commit] for commit in commits}:
-            total.update(self.tallies[file])
+        wanted = set(commits)
+        for file, count in Counter(self.where[commit] for commit in wanted).items():
+            size, of_all = self._files[file]
+            if count == size:
+                total.update(of_all)
+                continue
+            for commit, tally in _read_meta(file)["tallies"].items():
+                if commit in wanted and self.where[commit] == file:
+                    total.update(tally)
         return total
 
-    def clear(self) -> None:
-        """Forgets everything."""
-        for file in self.folder.glob("*.parquet"):
-            file.unlink(missing_ok=True)
-        with suppress(OSError):
-            self.folder.rmdir()
-        self.where.clear()
-        self.tallies.clear()
+
+def _read_meta(file: Path) -> dict[str, Any]:
+    """A batch's commits, its number of rows, and commit → what was dropped why."""
+    import pyarrow.parquet as pq
+
+    meta: dict[str, Any] = orjson.loads(pq.read_schema(file).metadata[_META])
+    return meta
 
 
-def _by_commit(file: Path) -> dict[str, list[Edit]]:
-    found: dict[str, list[Edit]] = {}
-    for edit in store.read(file):
-        assert edit.source is not None
-        found.setdefault(edit.source.commit, []).append(edit)
-    return found
+def _is_old(file: Path) -> bool:
+    """Whether a file that is not whole belongs to a run that is over: another one may be writing right now."""
+    with suppress(FileNotFoundError):
+        return time.time() - file.stat().st_mtime > _OLD_SECONDS
+    return False
+
+
+class _Loaded:
+    """A batch in memory."""
+
+    def __init__(self, file: Path) -> None:
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(file)
+        self.rows = table.select(store.schema().names).replace_schema_metadata(store.schema().metadata)
+        commits = table["commit"].to_pylist()
+        digests = zip(*(table[field].to_pylist() for field in Digests._fields), strict=True)
+        self.marks = [(commit, Digests(*mark)) for commit, mark in zip(commits, digests, strict=True)]
+        self.numbers: dict[str, list[int]] = {}
+        for number, commit in enumerate(commits):
+            self.numbers.setdefault(commit, []).append(number)

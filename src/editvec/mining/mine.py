@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
 
 from editvec import store
 from editvec.edit import Edit
+from editvec.errors import UserError
 from editvec.mining import batch, git
-from editvec.mining.batch import Batch, Task
-from editvec.mining.journal import Journal, journal_for
+from editvec.mining.batch import Task
+from editvec.mining.journal import Journal, journal_for, write_batch
 from editvec.mining.sieve import Sieve
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 BATCH_COMMITS = 128
-_NO_PROGRESS: Callable[[int, int, int], None] = lambda done, total, edits: None  # noqa: E731
+
+Progress = Callable[[int, int, int], None]
+"""Told commits done, commits in all, candidates so far."""
+
+
+def silent(done: int, total: int, found: int) -> None:
+    """No progress is shown."""
 
 
 @dataclass(slots=True)
@@ -53,15 +69,30 @@ class Request:
     """Use, and leave, a journal; without it the run starts from nothing and leaves nothing."""
 
 
-def mine(request: Request, target: Path, progress: Callable[[int, int, int], None] = _NO_PROGRESS) -> Report:
-    """Mines a repository into an edit file. `progress` is told commits done, commits in all, candidates so far."""
+def mine(request: Request, target: Path, progress: Progress = silent) -> Report:
+    """Mines a repository into an edit file."""
     report = Report()
-    store.write(target, edits(request, report, progress))
+    store.check_target(target)
+    mined = tables(request, report, progress)
+    # All is mined before the file is begun, so a run that is killed meanwhile leaves nothing beside it.
+    mined = chain(list(islice(mined, 1)), mined)
+    if target.suffix == ".parquet":
+        with store.ParquetWriter(target) as writer:
+            for rows in mined:
+                writer.add_rows(rows)
+    else:
+        store.write(target, (edit for rows in mined for edit in store.edits_of(rows)))
     return report
 
 
-def edits(request: Request, report: Report, progress: Callable[[int, int, int], None] = _NO_PROGRESS) -> Iterator[Edit]:
+def edits(request: Request, report: Report, progress: Progress = silent) -> Iterator[Edit]:
     """The mined edits in the order of history; the report is filled on the way."""
+    for rows in tables(request, report, progress):
+        yield from store.edits_of(rows)
+
+
+def tables(request: Request, report: Report, progress: Progress = silent) -> Iterator[pa.Table]:
+    """The mined edits as tables of some hundred rows."""
     task = request.task
     commits = git.list_commits(task.repository, revisions=request.revisions, since=request.since, until=request.until)
     report.commits = len(commits)
@@ -75,58 +106,93 @@ def edits(request: Request, report: Report, progress: Callable[[int, int, int], 
         _fill(journal, task, todo, request.workers, len(commits), progress)
         tally = journal.tally(commits)
         report.files, report.hunks = tally.pop("files", 0), tally.pop("hunks", 0)
-        tally.pop("commits", None)
-        report.dropped = tally
         sieve = Sieve(task.recipe, tally)
-        for _, candidates in journal.edits(commits):
-            for edit in sieve.keep(candidates):
-                report.edits += 1
-                report.languages[edit.language] += 1
-                yield edit
+        waiting: list[pa.Table] = []
+        for rows, marks in journal.candidates(commits):
+            rows = rows.filter([sieve.keeps(*mark) for mark in marks])
+            report.edits += len(rows)
+            report.languages.update(rows["language"].to_pylist())
+            waiting.append(rows)
+            if sum(map(len, waiting)) >= store.BATCH:
+                yield _joined(waiting)
+                waiting = []
+        if any(map(len, waiting)):
+            yield _joined(waiting)
+        report.dropped = +tally
 
 
-def _fill(
-    journal: Journal,
-    task: Task,
-    todo: Sequence[str],
-    workers: int,
-    total: int,
-    progress: Callable[[int, int, int], None],
-) -> None:
-    """Mines what is missing, batch by batch, and puts each batch into the journal as soon as it is there."""
+def _joined(rows: list[pa.Table]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.concat_tables(rows)
+
+
+def _fill(journal: Journal, task: Task, todo: Sequence[str], workers: int, total: int, progress: Progress) -> None:
+    """Mines what is missing, batch by batch; each batch is in the journal as soon as it is there."""
     chunks = [todo[start : start + BATCH_COMMITS] for start in range(0, len(todo), BATCH_COMMITS)]
     done, found = total - len(todo), 0
     progress(done, total, found)
-    for result in _run(task, chunks, min(workers or os.cpu_count() or 1, len(chunks))):
-        journal.add(result)
-        done += len(result.commits)
-        found += len(result.edits)
+    for file in _run(task, journal.folder, chunks, min(workers or os.cpu_count() or 1, len(chunks))):
+        commits, candidates = journal.take_in(file)
+        done += commits
+        found += candidates
         progress(done, total, found)
 
 
-def _run(task: Task, chunks: Sequence[Sequence[str]], workers: int) -> Iterator[Batch]:
+def _work(task: Task, folder: Path, commits: Sequence[str]) -> Path:
+    """One batch, from commits to its file in the journal."""
+    return write_batch(folder, batch.run(task, commits))
+
+
+def _run(task: Task, folder: Path, chunks: Sequence[Sequence[str]], workers: int) -> Iterator[Path]:
     if workers <= 1:
         for chunk in chunks:
-            yield batch.run(task, chunk)
+            yield _work(task, folder, chunk)
         return
-    # Only a few batches are under way at a time: memory stays bounded however long the history.
-    waiting = iter(chunks)
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_ignore_interrupt) as pool:
-        running: set[Future[Batch]] = set()
+    context = get_context("spawn")
+    lifeline, held = context.Pipe(duplex=False)
+    with lifeline, held, ProcessPoolExecutor(workers, context, _prepare_worker, (lifeline,)) as pool:
+        running: set[Future[Path]] = set()
         try:
-            for chunk in waiting:
-                running.add(pool.submit(batch.run, task, chunk))
+            # Only a few batches are under way at a time: memory stays bounded however long the history.
+            for chunk in chunks:
+                with _interrupts_held():
+                    running.add(pool.submit(_work, task, folder, chunk))
                 if len(running) >= 2 * workers:
                     finished, running = wait(running, return_when=FIRST_COMPLETED)
                     yield from (future.result() for future in finished)
             while running:
                 finished, running = wait(running, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in finished)
+        except BrokenProcessPool:
+            raise UserError(
+                "a worker process died (out of memory, or killed). Run the same command again: it goes on from there; "
+                "--workers 1 needs less memory."
+            ) from None
         except BaseException:
+            held.close()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _ignore_interrupt() -> None:
-    """Ctrl-C is the parent's business: a worker ends its batch or is ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits until this is over. A process started meanwhile never gets it: it is the parent's business."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _prepare_worker(lifeline: Connection) -> None:
+    """A worker ends with its parent, however that ends. And few objects here live in cycles."""
+    Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    gc.set_threshold(50_000, 20, 20)
+
+
+def _end_with(lifeline: Connection) -> None:
+    """Ends this process at once when the other end is closed; a batch that is not whole is not in the journal."""
+    with suppress(EOFError, OSError):
+        lifeline.recv_bytes()
+    os._exit(1)

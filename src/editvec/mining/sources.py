@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from hashlib import blake2b
+from posixpath import normpath
 from shutil import rmtree
 
 from editvec.errors import UserError
@@ -29,6 +30,15 @@ def locate(place: str) -> git.Repository:
     git.clone(place, partial, show_progress=sys.stderr.isatty())
     partial.replace(folder)
     return git.open_repository(folder)
+
+
+def pick_paths(paths: Sequence[str]) -> tuple[str, ...]:
+    """The paths to mine below, as git writes them; UserError for one that leads out of the repository."""
+    plain = tuple(normpath(path.strip("/") or ".") for path in paths)
+    for path, given in zip(plain, paths, strict=True):
+        if path.split("/")[0] == "..":
+            raise UserError(f"--paths {given} is outside the repository. Give a path from its top, such as src.")
+    return plain
 
 
 def pick_languages(names: Sequence[str], recipe: Recipe) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from editvec.errors import UserError
 
 NAMES = ("train", "dev", "test")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 def group_key(by: str) -> Callable[[Edit], str]:
@@ -52,7 +53,7 @@ def assign_by_time(edits: Iterable[Edit], shares: Sequence[float]) -> Callable[[
     bounds = []
     for at in range(len(shares) - 1):
         place = int(sum(shares[: at + 1]) / sum(shares) * len(dates))
-        bounds.append(dates[min(place, len(dates) - 1)])
+        bounds.append(dates[place] if place < len(dates) else _NEVER)
     return lambda edit: sum(_date(edit) >= bound for bound in bounds)
 
 

@@ -54,7 +54,7 @@ class Versions:
 
     def parse(self, language: Language, regions: Sequence[Region], texts: tuple[bytes, bytes]) -> tuple[Parsed, Parsed]:
         """Both versions parsed, near the regions."""
-        margin = self.recipe.context_lines + 1
+        margin = self.recipe.context_lines + 2
         befores = [(region.before, region.before + region.num_before) for region in regions]
         afters = [(region.after, region.after + region.num_after) for region in regions]
         return (
@@ -81,7 +81,7 @@ def splice(before: bytes, hunks: Sequence[Hunk]) -> bytes:
     for hunk in hunks:
         parts += lines[at : hunk.before]
         added = [line + b"\n" for line in hunk.lines(b"+")]
-        if added and hunk.text.endswith(b"\\ No newline at end of file\n"):
+        if added and hunk.text.endswith(b"\n\\ No newline at end of file\n"):
             added[-1] = added[-1][:-1]
         parts += added
         at = hunk.before + hunk.num_before

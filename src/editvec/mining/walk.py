@@ -15,8 +15,8 @@ from typing import IO, NamedTuple, cast
 
 from editvec.mining import git
 
-_FORMAT = "%x01%H%x01%an%x01%at%x01%w(0,1,1)%B%w(0,0,0) %x01"
-"""The message is indented by one space, so that no line of it can pass for git's own."""
+_FORMAT = "%x01%H %at %an%n%w(0,1,1)%B%w(0,0,0) %x01"
+"""A name holds no line feed, and the message is indented by one space: neither can pass for git's own lines."""
 _READ = 1 << 20
 _CUT = re.compile(rb"^(?:\x01|diff --git )", re.M)
 _HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@[^\n]*\n", re.M)
@@ -52,7 +52,7 @@ class Hunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file that a commit modified."""
+    """A file that a commit modified; without hunks when git took it for binary, or for too large."""
 
     path: str
     blob_before: bytes
@@ -135,7 +135,7 @@ def _walk(
                 current, raw = Change(commit), entries
             elif current is not None and (change := _read_file(piece, raw)):
                 current.files.append(change)
-        if process.wait() != 0:
+        if not git.ended_well(process):
             raise _GitFailedError(current.commit.identity if current else None)
         if current is not None:
             yield current
@@ -160,7 +160,8 @@ def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _read_header(piece: bytes) -> tuple[Commit, list[tuple[bytes, bytes, str]]]:
-    _, identity, author, date, rest = piece.split(b"\x01", 4)
+    head, _, rest = piece[1:].partition(b"\n")
+    identity, date, author = head.split(b" ", 2)
     message, _, rest = rest.rpartition(b" \x01")
     commit = Commit(
         identity.decode(),
@@ -191,16 +192,15 @@ def _read_file(piece: bytes, entries: list[tuple[bytes, bytes, str]]) -> FileCha
     for at, (before, after, path) in enumerate(entries):
         if (before, after) == index.groups():
             del entries[: at + 1]
-            hunks = _read_hunks(piece)
-            return FileChange(path, before, after, hunks) if hunks else None
+            return FileChange(path, before, after, _read_hunks(piece))
     return None
 
 
 def _read_hunks(piece: bytes) -> tuple[Hunk, ...]:
     hunks = []
     heads = list(_HUNK.finditer(piece))
-    for head, following in zip(heads, [*heads[1:], None], strict=True):
-        end = following.start() if following else len(piece)
+    ends = [head.start() for head in heads[1:]] + [len(piece)]
+    for head, end in zip(heads, ends, strict=False):
         start, count, new_start, new_count = head.groups()
         num_before = int(count) if count is not None else 1
         num_after = int(new_count) if new_count is not None else 1

@@ -6,8 +6,8 @@ literals other than 0 and 1 become LITERAL. Two readings of "declared":
 - `SCOPED` (the default): a local counts inside its own function, a field or property inside the file, and an
   identifier is renamed only where it can mean that variable — not as another object's member, a type, or the name
   of an argument.
-- `BY_NAME` (the recipe `iclr19`): what the authors' extractor does. A name declared anywhere in either version of
-  the file is renamed wherever it stands.
+- `BY_NAME` (the recipe `iclr19`): what the authors' extractor does. A name declared anywhere in the version before
+  is renamed wherever it stands in both versions, one declared only in the version after is renamed there.
 
 Every canonical sequence is as long as the tokens it stands for, and `restore` gives exactly those tokens back: a
 name that looks canonical already (`VAR7`, `LITERAL`) is renamed too, so the map stays one to one.
@@ -104,6 +104,10 @@ def is_declared(parsed: Parsed, leaf: Leaf) -> bool:
 
 
 def _declared_by_name(before: Parsed, after: Parsed) -> Callable[[Parsed, Leaf], bool]:
-    names = before.declared_anywhere | after.declared_anywhere
-    roles = (Role.NAME, Role.OWN_MEMBER, Role.FOREIGN_NAME)
-    return lambda _parsed, leaf: leaf.role in roles and leaf.text in names
+    names = {before: before.declared_anywhere, after: before.declared_anywhere | after.declared_anywhere}
+    roles = (Role.NAME, Role.OWN_MEMBER, Role.FOREIGN_NAME, Role.KEYWORD)
+
+    def declared(parsed: Parsed, leaf: Leaf) -> bool:
+        return leaf.role in roles and leaf.text in names[parsed] and not parsed.keeps_name(leaf.start, leaf.end)
+
+    return declared

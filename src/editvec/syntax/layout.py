@@ -27,6 +27,8 @@ _CONTAINER = re.compile(
     rb"\b(?:namespace|class|struct|interface|enum|record|union|extern|impl|trait|mod|module|type)\b\s*[\w.<:\"(]"
 )
 
+_LEAD = re.compile(rb"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|(?:using|import|package)\s[^;{}()=\n]*+;)*+")
+
 Span = tuple[int, int]
 
 
@@ -102,19 +104,17 @@ def scan(data: bytes) -> Layout | None:
     return Layout(segments, blocks, containers)
 
 
-def near(layout: Layout, line_starts: Sequence[int], places: Sequence[tuple[int, int]], margin: int) -> list[Span]:
+def near(
+    data: bytes, layout: Layout, line_starts: Sequence[int], places: Sequence[tuple[int, int]], margin: int
+) -> list[Span]:
     """What a parser has to read, in order, for the lines [first, last) of interest and some lines around them."""
     keep = join([_widen(line_starts, first, last, margin) for first, last in places])
-    for block in layout.blocks:
-        if meets(keep, block.start, block.end):
-            first, last = bisect_right(line_starts, block.start) - 1, bisect_right(line_starts, block.end)
-            keep = join([*keep, _widen(line_starts, first, last, margin)])
     kept = {at for at, block in enumerate(layout.blocks) if meets(keep, block.start, block.end)}
     segments = {at for at, (low, high) in enumerate(layout.segments) if meets(keep, low, high)}
-    return around(layout, kept, segments)
+    return around(data, layout, kept, segments)
 
 
-def around(layout: Layout, blocks: set[int], segments: set[int]) -> list[Span]:
+def around(data: bytes, layout: Layout, blocks: set[int], segments: set[int]) -> list[Span]:
     """Those blocks and segments, with the headers of the blocks and the braces of all containers around them."""
     wanted = segments | {layout.blocks[at].segment for at in blocks}
     spans: list[Span] = [layout.blocks[at][1:] for at in blocks]
@@ -126,7 +126,14 @@ def around(layout: Layout, blocks: set[int], segments: set[int]) -> list[Span]:
         if meets(chosen, container.open, container.close) or container.segment in wanted:
             wanted.add(container.segment)
             spans += [(container.open, container.open + 1), (container.close, container.close + 1)]
-    return join(spans + [layout.segments[at] for at in wanted])
+    headers = [_header(data, *layout.segments[at]) for at in wanted - segments]
+    return join(spans + headers + [layout.segments[at] for at in segments])
+
+
+def _header(data: bytes, low: int, high: int) -> Span:
+    """A segment that is wanted only for what it ends with, without the comments and imports at its start."""
+    lead = _LEAD.match(data, low, high)
+    return (lead.end() if lead else low), high
 
 
 def join(spans: list[Span]) -> list[Span]:
@@ -146,6 +153,12 @@ def meets(spans: Sequence[Span], low: int, high: int) -> bool:
     """Whether one of the spans, which are in order and apart, shares a byte with [low, high)."""
     at = bisect_left(spans, (high,)) - 1
     return at >= 0 and spans[at][1] > low
+
+
+def covers(spans: Sequence[Span], low: int, high: int) -> bool:
+    """Whether one of the spans, which are in order and apart, holds all of [low, high)."""
+    at = bisect_right(spans, low, key=lambda span: span[0]) - 1
+    return at >= 0 and spans[at][1] >= high
 
 
 def _widen(line_starts: Sequence[int], first: int, last: int, margin: int) -> Span:

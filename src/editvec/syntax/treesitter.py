@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar
 import tree_sitter as ts
 
 from editvec.syntax.languages.base import Language
-from editvec.syntax.layout import near, scan
+from editvec.syntax.layout import around, covers, near, scan
 from editvec.syntax.token import Token, decode
 from editvec.syntax.tree import Tree
 
@@ -38,6 +38,8 @@ class Role(IntEnum):
     FOREIGN_NAME = 3
     """An identifier where no variable can stand: a type, another object's member, an argument's name."""
     LITERAL = 4
+    KEYWORD = 5
+    """An identifier that is a keyword in other places (`file`, `from`): the grammar has the keyword inside it."""
 
 
 class Leaf(NamedTuple):
@@ -121,8 +123,11 @@ class Parsed:
         """The offset of each line's first byte, and the file's length at the end."""
         self.layout = scan(data) if places is not None and language.braces else None
         self._locals: dict[int, frozenset[str]] = {}
-        read = near(self.layout, self.line_starts, places, margin) if self.layout and places is not None else None
-        self.tree = self._parse(read)
+        self.read = (
+            near(data, self.layout, self.line_starts, places, margin) if self.layout and places is not None else None
+        )
+        """The bytes that were parsed, None for all."""
+        self.tree = self._parse(self.read)
 
     def _parse(self, spans: Sequence[tuple[int, int]] | None) -> ts.Tree:
         """The tree of the given bytes, or of all."""
@@ -139,7 +144,20 @@ class Parsed:
 
     def leaves(self, start: int, end: int) -> list[Leaf]:
         """The tokens that begin in the bytes [start, end), comments and white space left out."""
+        self._make_sure(start, end)
         return list(_walk_leaves(self, start, end))
+
+    def _make_sure(self, start: int, end: int) -> None:
+        """Parses the whole file after all when the bytes [start, end) were left out and are not just white space."""
+        if self.read is None:
+            return
+        at = start
+        for low, high in (*self.read, (end, end)):
+            if low > at and at < end and not self.data[at : min(low, end)].isspace():
+                self.read = None
+                self.tree = self._parse(None)
+                return
+            at = max(at, high)
 
     @cached_property
     def members(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -156,23 +174,41 @@ class Parsed:
     @cached_property
     def declared_anywhere(self) -> frozenset[str]:
         """Every name that the recipe `iclr19` renames: those declared anywhere in the file."""
-        if self.layout is None:
+        layout, known = self.layout, self.facts.blocks
+        if layout is None:
             return frozenset().union(*_captured(self.facts.authors, self.tree))
-        known, data = self.facts.blocks, self.data
-        pieces = [(block.start, block.end) for block in self.layout.blocks]
-        keys = [hash(data[low:high]) for low, high in pieces]
-        spans = self.layout.skeleton()
-        keys.append(hash(b"".join([data[low:high] for low, high in spans])))
-        if any(key not in known for key in keys):
-            names: dict[int, set[str]] = {key: set() for key in keys}
-            starts = [low for low, _ in pieces]
-            captured = ts.QueryCursor(self.facts.authors).captures(self._parse(None).root_node)
-            for node in (node for nodes in captured.values() for node in nodes):
-                at = bisect_right(starts, node.start_byte) - 1
-                inside = at >= 0 and node.end_byte <= pieces[at][1]
-                names[keys[at] if inside else keys[-1]].add(decode(node.text or b""))
-            known.update((key, frozenset(found)) for key, found in names.items())
+        spans = [(block.start, block.end) for block in layout.blocks]
+        keys = [hash(self.data[low:high]) for low, high in spans]
+        skeleton = layout.skeleton()
+        keys.append(hash(b"".join([self.data[low:high] for low, high in skeleton])))
+        missing = {at for at, key in enumerate(keys) if key not in known}
+        read = {at for at, (low, high) in enumerate(spans) if covers(self.read or (), low, high)}
+        found = self._names_by_block(self.tree, spans)
+        if rest := missing - read:
+            whole = keys[-1] not in known
+            segments = set(range(len(layout.segments))) if whole else set()
+            blocks = rest - {len(spans)}
+            found |= self._names_by_block(self._parse(around(self.data, layout, blocks, segments)), spans)
+        for at in missing:
+            known[keys[at]] = frozenset(found.get(at, ()))
         return frozenset().union(*(known[key] for key in keys))
+
+    def keeps_name(self, start: int, end: int) -> bool:
+        """Whether the recipe `iclr19` never renames the identifier at a place, whatever is declared."""
+        cursor = ts.QueryCursor(self.facts.authors)
+        cursor.set_byte_range(start, end)
+        return any(node.start_byte == start for node in cursor.captures(self.tree.root_node).get("kept", ()))
+
+    def _names_by_block(self, tree: ts.Tree, spans: Sequence[tuple[int, int]]) -> dict[int, set[str]]:
+        """What a tree declares, by the number of the block that it stands in; those outside all come last."""
+        names: dict[int, set[str]] = {}
+        starts = [low for low, _ in spans]
+        captured = ts.QueryCursor(self.facts.authors).captures(tree.root_node)
+        for node in (node for kind in ("name", "member") for node in captured.get(kind, ())):
+            at = bisect_right(starts, node.start_byte) - 1
+            inside = at >= 0 and node.end_byte <= spans[at][1]
+            names.setdefault(at if inside else len(spans), set()).add(decode(node.text or b""))
+        return names
 
     def locals_at(self, offset: int) -> frozenset[str]:
         """The local names of the outermost function around an offset."""
@@ -205,6 +241,7 @@ class Parsed:
         An empty range touches the unit that it lies strictly inside.
         """
         found: list[Unit] = []
+        self._make_sure(start, end)
         self._find_units(self.tree.root_node, start, end, found)
         return found
 
@@ -416,7 +453,7 @@ def _skipped(data: bytes, low: int, high: int) -> Iterator[Leaf]:
 
 def _role(language: Language, node: ts.Node, kind: str, path: list[tuple[str, str]], name: str | None) -> Role:
     if not node.is_named or (kind not in language.identifiers and kind not in language.member_identifiers):
-        return Role.OTHER
+        return Role.KEYWORD if path and path[-1][0] in language.identifiers else Role.OTHER
     if node.text is not None and decode(node.text) in language.selves:
         return Role.FOREIGN_NAME
     parent = path[-1][0] if path else ""

@@ -111,12 +111,20 @@ CSHARP = Language(
     authors_query="""
         (variable_declarator name: (identifier) @name)
         (method_declaration parameters: (parameter_list (parameter name: (identifier) @name)))
+        (method_declaration parameters: (parameter_list name: (identifier) @name))
         (constructor_declaration parameters: (parameter_list (parameter name: (identifier) @name)))
+        (constructor_declaration parameters: (parameter_list name: (identifier) @name))
         (lambda_expression parameters: (parameter_list (parameter name: (identifier) @name)))
         (implicit_parameter) @name
         (foreach_statement left: (identifier) @name)
         (catch_declaration name: (identifier) @name)
         (property_declaration name: (identifier) @name)
+        (generic_name (identifier) @kept)
+        (declaration_expression name: (identifier) @kept)
+        (declaration_pattern name: (identifier) @kept)
+        (from_clause name: (identifier) @kept)
+        (method_declaration name: (identifier) @kept)
+        (class_declaration name: (identifier) @kept)
     """,
     identifiers=frozenset({"identifier", "implicit_parameter"}),
     accesses={"member_access_expression": ("expression", "name")},

@@ -1,0 +1,189 @@
+"""How fast `editvec mine` is, against git itself and against the libraries that people mine with.
+
+In one run, on one clone with at least 5,000 commits and one language:
+
+- `git log -p -U0 | wc` over the same paths: what git alone needs to print the same diffs, on one core. The limit.
+- editvec, from nothing to a finished Parquet file, on all cores, and its peak memory over all processes.
+- PyDriller and GitPython, which only walk the same commits and read their diffs, over a sample of the newest commits.
+- editvec on growing parts of the history: the cost should grow with it, not faster.
+- editvec once more on a history that it has mined already.
+
+    python benchmarks/mine.py path/to/clone --language csharp
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from editvec.mining import git
+from editvec.syntax.languages import get
+
+Seconds = float
+
+
+def timed(work: Callable[[], object]) -> Seconds:
+    """How long some work takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def raw_git(repository: git.Repository, endings: list[str], commits: int | None) -> Seconds:
+    """`git log -p -U0 | wc` on the same paths, with the same settings."""
+    limit = [f"-{commits}"] if commits else []
+    log = repository.command("log", "-p", "-U0", "--no-merges", "--diff-filter=M", *limit, "--", *endings)
+
+    def run() -> None:
+        with subprocess.Popen(log, stdout=subprocess.PIPE) as process:
+            subprocess.run(["wc"], stdin=process.stdout, stdout=subprocess.DEVNULL, check=True)
+
+    return timed(run)
+
+
+class Peak:
+    """The most memory that a process and its children held together, sampled while they ran."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.bytes = 0
+        self._process = psutil.Process(process.pid)
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        while True:
+            try:
+                family = [self._process, *self._process.children(recursive=True)]
+                self.bytes = max(self.bytes, sum(_private(member) for member in family))
+            except psutil.NoSuchProcess:
+                return
+            time.sleep(0.05)
+
+
+def _private(process: psutil.Process) -> int:
+    """Memory that is the process's own, or, where that cannot be told, all that it holds."""
+    try:
+        full = process.memory_full_info()
+        return int(getattr(full, "pss", 0) or full.uss)
+    except (psutil.AccessDenied, psutil.NoSuchProcess):
+        return 0
+
+
+def editvec(folder: Path, *arguments: str, cache: str) -> tuple[Seconds, int, dict[str, object]]:
+    """A run of `editvec mine`: seconds, peak bytes, report."""
+    with tempfile.TemporaryDirectory() as place:
+        command = [sys.executable, "-m", "editvec", "mine", str(folder), "-o", f"{place}/e.parquet", "--json"]
+        start = time.perf_counter()
+        with subprocess.Popen(
+            [*command, *arguments], stdout=subprocess.PIPE, env={**os.environ, "XDG_CACHE_HOME": cache}
+        ) as process:
+            peak = Peak(process)
+            out = process.communicate()[0]
+        seconds = time.perf_counter() - start
+    if process.returncode:
+        raise SystemExit(f"editvec mine failed with {process.returncode}")
+    return seconds, peak.bytes, json.loads(out)
+
+
+def pydriller(folder: Path, commits: list[str], endings: tuple[str, ...]) -> Seconds:
+    """PyDriller over the commits: reads the diff of every modified file of the language."""
+    from pydriller import Repository
+
+    def run() -> None:
+        for commit in Repository(str(folder), only_commits=commits).traverse_commits():
+            for file in commit.modified_files:
+                if file.filename.endswith(endings):
+                    len(file.diff)
+
+    return timed(run)
+
+
+def gitpython(folder: Path, commits: list[str], endings: tuple[str, ...]) -> Seconds:
+    """GitPython over the commits: reads the diff of every modified file of the language."""
+    from git import Repo
+
+    def run() -> None:
+        repo = Repo(folder)
+        for identity in commits:
+            commit = repo.commit(identity)
+            if commit.parents:
+                for diff in commit.parents[0].diff(commit, create_patch=True, unified=0):
+                    if diff.b_path and diff.b_path.endswith(endings):
+                        len(diff.diff or b"")
+
+    return timed(run)
+
+
+def main() -> None:
+    """Measures and prints one table."""
+    parser = argparse.ArgumentParser(description="Mining speed against git, PyDriller and GitPython.")
+    parser.add_argument("repo", type=Path)
+    parser.add_argument("--language", default="csharp")
+    parser.add_argument("--sample", type=int, default=300, help="commits for PyDriller and GitPython")
+    parser.add_argument("--recipes", default="default,iclr19")
+    parser.add_argument(
+        "--growth", default="1000,2000,5000,10000,20000", help="newest commits to mine, for the cost curve"
+    )
+    given = parser.parse_args()
+    repository = git.open_repository(given.repo)
+    endings = get(given.language).extensions
+    patterns = [f"*{ending}" for ending in endings]
+    commits = git.list_commits(repository)
+    print(f"{repository.name}: {len(commits):,} commits, {given.language}, {os.cpu_count()} cores\n")
+
+    raw_git(repository, patterns, None)
+    raw = min(raw_git(repository, patterns, None) for _ in range(2))
+    rows = [("git log -p -U0 | wc (the limit)", len(commits) / raw, raw, 1.0, "")]
+    for recipe in given.recipes.split(","):
+        with tempfile.TemporaryDirectory() as cache:
+            options = ("--language", given.language, "--recipe", recipe)
+            seconds, peak, report = editvec(given.repo, *options, cache=cache)
+            again, _, _ = editvec(given.repo, *options, cache=cache)
+        note = f"{report['edits']:,} edits, peak {peak / 1e6:,.0f} MB"
+        rows.append((f"editvec mine --recipe {recipe}", len(commits) / seconds, seconds, raw / seconds, note))
+        rows.append(("  the same again, nothing new", len(commits) / again, again, raw / again, ""))
+    sample = commits[-given.sample :]
+    sample_seconds, _, _ = _mine_newest(given.repo, given.language, len(sample))
+    peers = {"PyDriller": pydriller, "GitPython": gitpython}
+    for name, peer in peers.items():
+        seconds = peer(given.repo, sample, endings)
+        rate = len(sample) / seconds
+        note = f"walk and diffs only, {len(sample)} newest commits; editvec on those {seconds / sample_seconds:.1f} ×"
+        rows.append((name, rate, seconds, rate / rows[0][1], note))
+    print(f"{'':36}{'commits/s':>10}{'seconds':>9}{'of git':>8}")
+    for name, rate, seconds, ratio, note in rows:
+        print(f"{name:36}{rate:10,.0f}{seconds:9.2f}{ratio:7.2f}×  {note}")
+
+    print("\nCost of the newest N commits (recipe default):")
+    for size in (int(part) for part in given.growth.split(",")):
+        if size <= len(commits):
+            seconds, peak, report = _mine_newest(given.repo, given.language, size)
+            walked = report["commits"]
+            assert isinstance(walked, int)
+            alone = raw_git(repository, patterns, walked)
+            print(
+                f"  {walked:6,} commits {seconds:7.2f} s, {seconds / walked * 1e3:6.2f} ms a commit, "
+                f"{alone / seconds:.2f} × git, {report['edits']:,} edits, peak {peak / 1e6:,.0f} MB"
+            )
+
+
+def _mine_newest(folder: Path, language: str, size: int) -> tuple[Seconds, int, dict[str, object]]:
+    """`editvec mine` over about the newest commits of a history."""
+    repository = git.open_repository(folder)
+    oldest = git.list_commits(repository)[-size]
+    with tempfile.TemporaryDirectory() as cache:
+        return editvec(folder, "--language", language, "--range", f"{oldest}..HEAD", cache=cache)
+
+
+if __name__ == "__main__":
+    main()
