@@ -6,8 +6,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from editvec.edit import Canonical, Edit, Source, Version
 from editvec.errors import UserError
+
+if TYPE_CHECKING:
+    from editvec.store import read, write
 
 __version__ = "0.1.0"
 

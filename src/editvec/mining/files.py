@@ -11,7 +11,7 @@ _VENDORED = re.compile(
 )
 _GENERATED_NAME = re.compile(
     r"\.(?:designer|generated|g|g\.i)\.cs$|_pb2(?:_grpc)?\.pyi?$|\.pb\.(?:go|cc|h)$|[.-]min\.(?:js|css)$|"
-    r"\.bundle\.js$|[_-]generated\.\w+$|\.gen\.\w+$|(?:^|/)AssemblyInfo\.cs$|(?:^|/)CHANGELOG|(?:^|/)RELEASES?\.md$",
+    r"\.bundle\.js$|[._-]generated\.\w+$|\.gen\.\w+$|(?:^|/)AssemblyInfo\.cs$|(?:^|/)CHANGELOG|(?:^|/)RELEASES?\.md$",
     re.I,
 )
 _GENERATED_TEXT = re.compile(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import takewhile
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -59,7 +61,8 @@ def extract(
 
 def _touching(found: Sequence[Paragraph], first: int, count: int) -> list[Paragraph]:
     last = first + count - 1 if count else first
-    return [p for p in found if p.first <= last and first <= p.last]
+    low = bisect_left(found, first, key=lambda paragraph: paragraph.last)
+    return list(takewhile(lambda paragraph: paragraph.first <= last, found[low:]))
 
 
 def _sentences(found: Sequence[Paragraph]) -> list[Sentence]:

@@ -108,6 +108,6 @@ def _declared_by_name(before: Parsed, after: Parsed) -> Callable[[Parsed, Leaf],
     roles = (Role.NAME, Role.OWN_MEMBER, Role.FOREIGN_NAME, Role.KEYWORD)
 
     def declared(parsed: Parsed, leaf: Leaf) -> bool:
-        return leaf.role in roles and leaf.text in names[parsed] and not parsed.keeps_name(leaf.start, leaf.end)
+        return leaf.role in roles and leaf.text in names[parsed] and leaf.start not in parsed.kept_names
 
     return declared

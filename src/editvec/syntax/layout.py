@@ -9,7 +9,7 @@ Offsets and lines stay what they are. Where braces do not add up there is no lay
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -109,12 +109,12 @@ def near(
 ) -> list[Span]:
     """What a parser has to read, in order, for the lines [first, last) of interest and some lines around them."""
     keep = join([_widen(line_starts, first, last, margin) for first, last in places])
-    kept = {at for at, block in enumerate(layout.blocks) if meets(keep, block.start, block.end)}
-    segments = {at for at, (low, high) in enumerate(layout.segments) if meets(keep, low, high)}
-    return around(data, layout, kept, segments)
+    kept = {at for at, block in enumerate(layout.blocks) if _meets(keep, block.start, block.end)}
+    segments = {at for at, (low, high) in enumerate(layout.segments) if _meets(keep, low, high)}
+    return _around(data, layout, kept, segments)
 
 
-def around(data: bytes, layout: Layout, blocks: set[int], segments: set[int]) -> list[Span]:
+def _around(data: bytes, layout: Layout, blocks: set[int], segments: set[int]) -> list[Span]:
     """Those blocks and segments, with the headers of the blocks and the braces of all containers around them."""
     wanted = segments | {layout.blocks[at].segment for at in blocks}
     spans: list[Span] = [layout.blocks[at][1:] for at in blocks]
@@ -123,7 +123,7 @@ def around(data: bytes, layout: Layout, blocks: set[int], segments: set[int]) ->
             spans += [(block.start, block.start + 1), (block.end - 1, block.end)]
     chosen = join(spans + [layout.segments[at] for at in wanted])
     for container in layout.containers:
-        if meets(chosen, container.open, container.close) or container.segment in wanted:
+        if _meets(chosen, container.open, container.close) or container.segment in wanted:
             wanted.add(container.segment)
             spans += [(container.open, container.open + 1), (container.close, container.close + 1)]
     headers = [_header(data, *layout.segments[at]) for at in wanted - segments]
@@ -149,16 +149,10 @@ def join(spans: list[Span]) -> list[Span]:
     return joined
 
 
-def meets(spans: Sequence[Span], low: int, high: int) -> bool:
+def _meets(spans: Sequence[Span], low: int, high: int) -> bool:
     """Whether one of the spans, which are in order and apart, shares a byte with [low, high)."""
     at = bisect_left(spans, (high,)) - 1
     return at >= 0 and spans[at][1] > low
-
-
-def covers(spans: Sequence[Span], low: int, high: int) -> bool:
-    """Whether one of the spans, which are in order and apart, holds all of [low, high)."""
-    at = bisect_right(spans, low, key=lambda span: span[0]) - 1
-    return at >= 0 and spans[at][1] >= high
 
 
 def _widen(line_starts: Sequence[int], first: int, last: int, margin: int) -> Span:

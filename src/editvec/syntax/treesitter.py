@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar
 import tree_sitter as ts
 
 from editvec.syntax.languages.base import Language
-from editvec.syntax.layout import around, covers, near, scan
+from editvec.syntax.layout import near, scan
 from editvec.syntax.token import Token, decode
 from editvec.syntax.tree import Tree
 
@@ -174,41 +174,31 @@ class Parsed:
     @cached_property
     def declared_anywhere(self) -> frozenset[str]:
         """Every name that the recipe `iclr19` renames: those declared anywhere in the file."""
-        layout, known = self.layout, self.facts.blocks
+        layout = self.layout
         if layout is None:
             return frozenset().union(*_captured(self.facts.authors, self.tree))
-        spans = [(block.start, block.end) for block in layout.blocks]
-        keys = [hash(self.data[low:high]) for low, high in spans]
-        skeleton = layout.skeleton()
-        keys.append(hash(b"".join([self.data[low:high] for low, high in skeleton])))
-        missing = {at for at, key in enumerate(keys) if key not in known}
-        read = {at for at, (low, high) in enumerate(spans) if covers(self.read or (), low, high)}
-        found = self._names_by_block(self.tree, spans)
-        if rest := missing - read:
-            whole = keys[-1] not in known
-            segments = set(range(len(layout.segments))) if whole else set()
-            blocks = rest - {len(spans)}
-            found |= self._names_by_block(self._parse(around(self.data, layout, blocks, segments)), spans)
-        for at in missing:
-            known[keys[at]] = frozenset(found.get(at, ()))
-        return frozenset().union(*(known[key] for key in keys))
-
-    def keeps_name(self, start: int, end: int) -> bool:
-        """Whether the recipe `iclr19` never renames the identifier at a place, whatever is declared."""
-        cursor = ts.QueryCursor(self.facts.authors)
-        cursor.set_byte_range(start, end)
-        return any(node.start_byte == start for node in cursor.captures(self.tree.root_node).get("kept", ()))
-
-    def _names_by_block(self, tree: ts.Tree, spans: Sequence[tuple[int, int]]) -> dict[int, set[str]]:
-        """What a tree declares, by the number of the block that it stands in; those outside all come last."""
-        names: dict[int, set[str]] = {}
-        starts = [low for low, _ in spans]
-        captured = ts.QueryCursor(self.facts.authors).captures(tree.root_node)
-        for node in (node for kind in ("name", "member") for node in captured.get(kind, ())):
-            at = bisect_right(starts, node.start_byte) - 1
-            inside = at >= 0 and node.end_byte <= spans[at][1]
-            names.setdefault(at if inside else len(spans), set()).add(decode(node.text or b""))
+        names = self._names_in(layout.skeleton(), None)
+        for block in layout.blocks:
+            start = layout.segments[block.segment][0]
+            names |= self._names_in([(start, block.end)], self.language.member_wrapper)
         return names
+
+    def _names_in(self, spans: Sequence[tuple[int, int]], wrapper: tuple[bytes, bytes] | None) -> frozenset[str]:
+        """What a part of the file declares, remembered by its text and by nothing else: for a wrapper, what it declares
+        when it stands alone in it."""
+        text = b"".join([self.data[low:high] for low, high in spans])
+        key = hash(text)
+        known = self.facts.blocks
+        if key not in known:
+            tree = self._parse(spans) if wrapper is None else _parse_alone(self.facts.parser, text.join(wrapper))
+            known[key] = frozenset().union(*_captured(self.facts.authors, tree))
+        return known[key]
+
+    @cached_property
+    def kept_names(self) -> frozenset[int]:
+        """Where identifiers stand that the recipe `iclr19` never renames, whatever is declared."""
+        captured = ts.QueryCursor(self.facts.authors).captures(self.tree.root_node)
+        return frozenset(node.start_byte for node in captured.get("kept", ()))
 
     def locals_at(self, offset: int) -> frozenset[str]:
         """The local names of the outermost function around an offset."""
@@ -304,6 +294,12 @@ class Parsed:
                 yield child
             elif child.child_count and child.start_point.row != child.end_point.row:
                 yield from self._inner_bodies(child)
+
+
+def _parse_alone(parser: ts.Parser, text: bytes) -> ts.Tree:
+    """The tree of a text that is all there is."""
+    parser.included_ranges = [ts.Range(ts.Point(0, 0), ts.Point(0xFFFFFFFF, 0xFFFFFFFF), 0, 0xFFFFFFFF)]
+    return parser.parse(text)
 
 
 def line_starts(data: bytes) -> list[int]:

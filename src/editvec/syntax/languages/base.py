@@ -54,7 +54,10 @@ class Language:
     single_line_statements: frozenset[str] = frozenset()
     """Kinds that the recipe `iclr19` takes: local declarations and expression statements."""
     authors_query: str = ""
-    """Captures as @name what the recipe `iclr19` renames wherever the name stands; "" for all declarations."""
+    """Captures as @name what the recipe `iclr19` renames wherever the name stands, and as @kept identifiers that it
+    leaves alone all the same; "" for all declarations."""
+    member_wrapper: tuple[bytes, bytes] = (b"", b"")
+    """What to put around a member so that it parses alone."""
     wrappers: tuple[tuple[str, str], ...] = (("", ""),)
     """What to put around a fragment so that it parses alone; tried in turn."""
 

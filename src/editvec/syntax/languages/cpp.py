@@ -108,6 +108,7 @@ CPP = Language(
         }
     ),
     single_line_statements=frozenset({"declaration", "expression_statement"}),
+    member_wrapper=(b"class C {", b"};"),
     wrappers=(("void f() { ", " }"), ("", ""), ("class C { ", " };")),
 )
 

@@ -92,6 +92,7 @@ CSHARP = Language(
     locals_query="""
         (variable_declarator name: (identifier) @name)
         (parameter name: (identifier) @name)
+        (parameter_list name: (identifier) @name)
         (implicit_parameter) @name
         (foreach_statement left: (identifier) @name)
         (catch_declaration name: (identifier) @name)
@@ -152,6 +153,7 @@ CSHARP = Language(
         }
     ),
     single_line_statements=frozenset({"local_declaration_statement", "expression_statement"}),
+    member_wrapper=(b"class C {", b"}"),
     wrappers=(("class C { void M() { ", " } }"), ("class C { ", " }"), ("", "")),
 )
 

@@ -103,6 +103,7 @@ JAVA = Language(
         }
     ),
     single_line_statements=frozenset({"local_variable_declaration", "expression_statement"}),
+    member_wrapper=(b"class C {", b"}"),
     wrappers=(("class C { void m() { ", " } }"), ("class C { ", " }"), ("", "")),
 )
 

@@ -94,6 +94,7 @@ RUST = Language(
         }
     ),
     single_line_statements=frozenset({"let_declaration", "expression_statement"}),
+    member_wrapper=(b"impl C {", b"}"),
     wrappers=(("fn f() { ", " }"), ("", ""), ("struct S { ", " }"), ("impl S { ", " }")),
 )
 
