@@ -230,7 +230,8 @@ def test_the_users_own_settings_change_nothing(
 def test_replacement_objects_are_not_followed(repo: Repo) -> None:
     repo.edit("a.py", BEFORE, AFTER)
     other = repo.git("hash-object", "-w", "--stdin", stdin=b"total = forged(items)\n")
-    repo.git("replace", repo.git("rev-parse", "HEAD:a.py"), other)
+    repo.git("replace", repo.git("rev-parse", "HEAD~1:a.py"), other)
+    assert "forged" in repo.git("show", "HEAD~1:a.py")
     assert mine(repo).texts == TEXTS
 
 

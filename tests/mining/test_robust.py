@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -456,12 +457,14 @@ def test_a_killed_run_leaves_nothing_broken_and_the_next_one_goes_on(
     process = start(long_history, target, workers)
     wait_for_a_batch(cache, process)
     process.kill()
-    process.communicate()
+    process.wait()
     assert list(target.parent.iterdir()) == []
     limit = time.monotonic() + 10
-    while is_running(process.pid):
-        assert time.monotonic() < limit, "workers outlived their parent"
+    while is_running(process.pid) and time.monotonic() < limit:
         time.sleep(0.05)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+        assert time.monotonic() < limit, "workers outlived their parent"
     resumed = mine(long_history, resume=True)
     fresh = mine(long_history)
     assert 0 < resumed.report.mined_now < fresh.report.mined_now == COMMITS

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from editvec.syntax.languages import Language, get
+from editvec.syntax.languages import Language, code_languages, get
 from editvec.syntax.layout import scan
 from editvec.syntax.treesitter import Parsed
 from tests.syntax.samples import SAMPLES
 
-BRACED = [name for name in SAMPLES if name != "python"]
+BRACED = [language.name for language in code_languages() if language.braces]
 METHOD = "    int M{n}(int a{n}) {{\n        var x{n} = a{n} + f; // {{\n        return x{n};\n    }}\n\n"
 LARGE = (
     'class A {\n    int f = 1; string s = "}}";\n'

@@ -71,6 +71,8 @@ def test_leaves_of_ranges_are_the_leaves_of_the_file(name: str) -> None:
     parsed = Parsed(language, SAMPLES[name].encode())
     every = parsed.leaves(0, len(parsed.data))
     starts = parsed.line_starts
+    from_gaps = [parsed.leaves(leaf.end, len(parsed.data)) for leaf in every]
+    assert from_gaps == [every[at + 1 :] for at in range(len(every))]
     by_line = [leaf for low, high in pairwise(starts) for leaf in parsed.leaves(low, high)]
     assert by_line == every
 

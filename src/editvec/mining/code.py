@@ -169,11 +169,14 @@ class _Cutter:
             self.tally[_why_no_unit(region, units_before, units_after)] += 1
             return []
         if len(units_before) == len(units_after) and self._correspond(units_before, units_after):
-            return [
+            pairs = [
                 Pair((one.start, one.end), (other.start, other.end))
                 for one, other in zip(units_before, units_after, strict=True)
                 if self._text(self.before, one) != self._text(self.after, other)
             ]
+            if not pairs:
+                self.tally["comment"] += 1
+            return pairs
         if _are_siblings(units_before) and _are_siblings(units_after):
             first, last = units_before[0], units_before[-1]
             start, end = units_after[0], units_after[-1]

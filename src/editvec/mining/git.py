@@ -138,7 +138,7 @@ def is_address(place: str) -> bool:
 
 def clone(address: str, target: Path, *, show_progress: bool) -> Repository:
     """A bare clone of an address, with git's own progress on stderr."""
-    command = ["git", "-c", "core.hooksPath=" + os.devnull, "clone", "--bare", "--no-tags"]
+    command = ["git", "-c", "core.hooksPath=" + os.devnull, "clone", "--bare"]
     command += ["--progress"] if show_progress else ["--quiet"]
     try:
         done = subprocess.run(

@@ -383,7 +383,7 @@ def _texts(nodes: Iterable[ts.Node]) -> frozenset[str]:
 def _children_touching(node: ts.Node, start: int, end: int) -> Iterator[ts.Node]:
     """The children that the bytes [start, end] reach, without looking at the ones before."""
     cursor = node.walk()
-    if cursor.goto_first_child_for_byte(start) is None:
+    if cursor.goto_first_child_for_byte(start) is None and not cursor.goto_first_child():
         return
     while True:
         child = cursor.node
@@ -397,6 +397,8 @@ def _children_touching(node: ts.Node, start: int, end: int) -> Iterator[ts.Node]
 def _walk_leaves(parsed: Parsed, start: int, end: int) -> Iterator[Leaf]:
     """The leaves in order, and what the grammar skipped as tokens of kind ERROR."""
     language, data = parsed.language, parsed.data
+    # From white space between two nodes a cursor does not find the next one.
+    start += len(data[start:end]) - len(data[start:end].lstrip())
     comments, literals = language.comments, language.literals
     cursor = parsed.tree.walk()
     path: list[tuple[str, str]] = []
@@ -426,7 +428,7 @@ def _walk_leaves(parsed: Parsed, start: int, end: int) -> Iterator[Leaf]:
                 descend = True
         if descend:
             name = cursor.field_name or ""
-            if cursor.goto_first_child_for_byte(start) is not None if low < start else cursor.goto_first_child():
+            if (low < start and cursor.goto_first_child_for_byte(start) is not None) or cursor.goto_first_child():
                 path.append((kind, name))
                 continue
         while not cursor.goto_next_sibling():

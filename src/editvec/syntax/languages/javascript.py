@@ -97,6 +97,7 @@ JAVASCRIPT = Language(
     member_places=frozenset({"field_definition"}),
     accesses=ACCESSES,
     fixed=FIXED,
+    braces=False,
     terminator=b"",
     single_line_statements=SINGLE_LINE,
     wrappers=WRAPPERS,

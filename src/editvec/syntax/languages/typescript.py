@@ -38,6 +38,7 @@ def _dialect(name: str, extensions: tuple[str, ...], grammar: str) -> Language:
         member_places=frozenset({"public_field_definition"}),
         accesses=js.ACCESSES,
         fixed=js.FIXED | {("nested_type_identifier", "module")},
+        braces=False,
         terminator=b"",
         single_line_statements=js.SINGLE_LINE,
         wrappers=js.WRAPPERS,
