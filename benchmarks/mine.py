@@ -4,7 +4,7 @@ In one run, on one clone with at least 5,000 commits and one language:
 
 - `git log -p -U0 | wc` over the same paths: what git alone needs to print the same diffs, on one core. The limit.
 - editvec, from nothing to a finished Parquet file, on all cores, and its peak memory over all processes.
-- PyDriller and GitPython, which only walk the same commits and read their diffs, over a sample of the newest commits.
+- PyDriller and GitPython, which only walk commits and read their diffs, over some spread evenly through the history.
 - editvec on growing parts of the history: the cost should grow with it, not faster.
 - editvec once more on a history that it has mined already.
 
@@ -129,7 +129,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Mining speed against git, PyDriller and GitPython.")
     parser.add_argument("repo", type=Path)
     parser.add_argument("--language", default="csharp")
-    parser.add_argument("--sample", type=int, default=300, help="commits for PyDriller and GitPython")
+    parser.add_argument("--sample", type=int, default=300, help="commits for PyDriller and GitPython; 0 for none")
     parser.add_argument("--recipes", default="default,iclr19")
     parser.add_argument(
         "--growth", default="1000,2000,5000,10000,20000", help="newest commits to mine, for the cost curve"
@@ -143,26 +143,33 @@ def main() -> None:
 
     raw_git(repository, patterns, None)
     raw = min(raw_git(repository, patterns, None) for _ in range(2))
-    rows = [("git log -p -U0 | wc (the limit)", len(commits) / raw, raw, 1.0, "")]
+    print(f"{'':36}{'commits/s':>10}{'seconds':>9}{'of git':>8}")
+
+    def show(name: str, number: int, seconds: Seconds, note: str = "") -> None:
+        rate = number / seconds
+        print(f"{name:36}{rate:10,.0f}{seconds:9.2f}{rate * raw / len(commits):7.2f}×  {note}", flush=True)
+
+    show("git log -p -U0 | wc (the limit)", len(commits), raw)
+    best = 0.0
     for recipe in given.recipes.split(","):
         with tempfile.TemporaryDirectory() as cache:
             options = ("--language", given.language, "--recipe", recipe)
             seconds, peak, report = editvec(given.repo, *options, cache=cache)
             again, _, _ = editvec(given.repo, *options, cache=cache)
         note = f"{report['edits']:,} edits, peak {peak / 1e6:,.0f} MB"
-        rows.append((f"editvec mine --recipe {recipe}", len(commits) / seconds, seconds, raw / seconds, note))
-        rows.append(("  the same again, nothing new", len(commits) / again, again, raw / again, ""))
-    sample = commits[-given.sample :]
-    sample_seconds, _, _ = _mine_newest(given.repo, given.language, len(sample))
-    peers = {"PyDriller": pydriller, "GitPython": gitpython}
-    for name, peer in peers.items():
+        best = max(best, len(commits) / seconds)
+        show(f"editvec mine --recipe {recipe}", len(commits), seconds, note)
+        show("  the same again, nothing new", len(commits), again)
+    sample = commits[:: max(1, len(commits) // given.sample)] if given.sample else []
+    for name, peer in ({"PyDriller": pydriller, "GitPython": gitpython} if sample else {}).items():
         seconds = peer(given.repo, sample, endings)
-        rate = len(sample) / seconds
-        note = f"walk and diffs only, {len(sample)} newest commits; editvec on those {seconds / sample_seconds:.1f} ×"
-        rows.append((name, rate, seconds, rate / rows[0][1], note))
-    print(f"{'':36}{'commits/s':>10}{'seconds':>9}{'of git':>8}")
-    for name, rate, seconds, ratio, note in rows:
-        print(f"{name:36}{rate:10,.0f}{seconds:9.2f}{ratio:7.2f}×  {note}")
+        ratio = best * seconds / len(sample)
+        show(
+            f"{name}, diffs only",
+            len(sample),
+            seconds,
+            f"every {len(commits) // len(sample)}th commit; editvec {ratio:.1f} ×",
+        )
 
     print("\nCost of the newest N commits (recipe default):")
     for size in (int(part) for part in given.growth.split(",")):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from editvec.syntax.languages import Language, code_languages, get
 from editvec.syntax.layout import scan
-from editvec.syntax.treesitter import Parsed
+from editvec.syntax.treesitter import LineEdit, Parsed
 from tests.syntax.samples import SAMPLES
 
 BRACED = [language.name for language in code_languages() if language.braces]
@@ -93,3 +93,21 @@ def test_scanning_any_bytes_ends(data: bytes) -> None:
     layout = scan(data)
     if layout is not None:
         assert all(0 <= low <= high <= len(data) for low, high in layout.segments)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_parsing_on_top_of_the_previous_version_is_parsing(name: str, data: st.DataObject) -> None:
+    before = SAMPLES[name].splitlines(keepends=True)
+    first = data.draw(st.integers(0, len(before)))
+    last = data.draw(st.integers(first, min(len(before), first + 3)))
+    new = data.draw(st.lists(st.sampled_from([*before, "\n", "x\n", "  foo(1)\n"]), max_size=3))
+    after = before[:first] + new + before[last:]
+    old = Parsed(_language(name), "".join(before).encode())
+    edit = LineEdit(first, last, first, first + len(new))
+    fresh = Parsed(_language(name), "".join(after).encode())
+    on_top = Parsed(_language(name), fresh.data, previous=(old, [edit]))
+    # tree-sitter may hang a comment on another node then, and mend errors in another way; tokens stay the same.
+    if not fresh.tree.root_node.has_error:
+        assert on_top.leaves(0, len(fresh.data)) == fresh.leaves(0, len(fresh.data))

@@ -165,7 +165,7 @@ class _Reader:
         if isinstance(language, Markup):
             found = prose.extract(sifted.hunks, language, *texts, self.recipe, tally)
         else:
-            parsed = self.versions.parse(language, sifted.regions, texts)
+            parsed = self.versions.parse(language, sifted.change, sifted.regions, texts)
             found = code.extract(sifted.regions, *parsed, self.recipe, tally)
         name, path = self.task.repository.name, _printable(sifted.change.path)
         commit = change.commit

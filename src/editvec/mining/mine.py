@@ -30,7 +30,7 @@ from editvec.mining.sieve import Sieve
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BATCH_COMMITS = 128
+BATCH_COMMITS = 64
 
 Progress = Callable[[int, int, int], None]
 """Told commits done, commits in all, candidates so far."""

@@ -15,7 +15,7 @@ from editvec.mining.code import Region
 from editvec.mining.recipes import Recipe
 from editvec.mining.walk import FileChange, Hunk
 from editvec.syntax.languages import Language
-from editvec.syntax.treesitter import Parsed
+from editvec.syntax.treesitter import LineEdit, Parsed
 
 _CACHE_BYTES = 16_000_000
 
@@ -52,15 +52,19 @@ class Versions:
         one, other = files.as_utf8(before), files.as_utf8(after)
         return "too-large" if one is None or other is None else (one, other)
 
-    def parse(self, language: Language, regions: Sequence[Region], texts: tuple[bytes, bytes]) -> tuple[Parsed, Parsed]:
-        """Both versions parsed, near the regions."""
+    def parse(
+        self, language: Language, change: FileChange, regions: Sequence[Region], texts: tuple[bytes, bytes]
+    ) -> tuple[Parsed, Parsed]:
+        """Both versions parsed, near the regions where that can be, else the one after on top of the one before."""
         margin = self.recipe.context_lines + 2
         befores = [(region.before, region.before + region.num_before) for region in regions]
         afters = [(region.after, region.after + region.num_after) for region in regions]
-        return (
-            Parsed(language, texts[0], places=befores, margin=margin),
-            Parsed(language, texts[1], places=afters, margin=margin),
-        )
+        before = Parsed(language, texts[0], places=befores, margin=margin)
+        edits = [
+            LineEdit(hunk.before, hunk.before + hunk.num_before, hunk.after, hunk.after + hunk.num_after)
+            for hunk in change.hunks
+        ]
+        return before, Parsed(language, texts[1], places=afters, margin=margin, previous=(before, edits))
 
     def _remember(self, identity: bytes, data: bytes) -> None:
         if identity in self._recent:

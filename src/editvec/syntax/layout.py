@@ -55,9 +55,10 @@ class Layout(NamedTuple):
     blocks: list[Block]
     containers: list[Container]
 
-    def skeleton(self) -> list[Span]:
-        """Everything outside the blocks, braces of containers and empty blocks' braces included."""
-        spans = list(self.segments)
+    def skeleton(self, data: bytes) -> list[Span]:
+        """What declares names outside the blocks: the segments without comments and imports at their start, the
+        containers' braces, and the blocks' braces with nothing between them."""
+        spans = [_header(data, low, high) for low, high in self.segments]
         spans += [(place, place + 1) for container in self.containers for place in container[1:]]
         spans += [
             span for block in self.blocks for span in ((block.start, block.start + 1), (block.end - 1, block.end))

@@ -64,6 +64,15 @@ class Unit(NamedTuple):
     """Identifies the node that the unit stands in: units with the same parent are siblings."""
 
 
+class LineEdit(NamedTuple):
+    """Lines [before, before_end) of one version became lines [after, after_end) of the next; 0-based."""
+
+    before: int
+    before_end: int
+    after: int
+    after_end: int
+
+
 _T = TypeVar("_T")
 
 
@@ -113,9 +122,11 @@ class Parsed:
         *,
         places: Sequence[tuple[int, int]] | None = None,
         margin: int = 0,
+        previous: tuple[Parsed, Sequence[LineEdit]] | None = None,
     ) -> None:
         """With `places`, the lines [first, last) of interest, only the members there and `margin` lines around them
-        are sure to be parsed; names declared elsewhere in the file are known all the same."""
+        are sure to be parsed; names declared elsewhere in the file are known all the same. Where the file is parsed
+        whole and so was a `previous` version, what the edits between them left alone is not parsed again."""
         self.language = language
         self.data = data
         self.facts = facts_of(language)
@@ -127,16 +138,28 @@ class Parsed:
             near(data, self.layout, self.line_starts, places, margin) if self.layout and places is not None else None
         )
         """The bytes that were parsed, None for all."""
-        self.tree = self._parse(self.read)
+        whole = self.read is None and previous is not None and previous[0].read is None
+        self.tree = self._parse(self.read, self._moved(*previous) if previous and whole else None)
 
-    def _parse(self, spans: Sequence[tuple[int, int]] | None) -> ts.Tree:
+    def _moved(self, previous: Parsed, edits: Sequence[LineEdit]) -> ts.Tree:
+        """The previous version's tree with its nodes where they are in this version."""
+        tree = previous.tree.copy()
+        old, new = previous.line_starts, self.line_starts
+        for edit in edits:
+            size = old[min(edit.before_end, len(old) - 1)] - old[min(edit.before, len(old) - 1)]
+            start, end = new[min(edit.after, len(new) - 1)], new[min(edit.after_end, len(new) - 1)]
+            last = edit.after + edit.before_end - edit.before
+            tree.edit(start, start + size, end, (edit.after, 0), (last, 0), (edit.after_end, 0))
+        return tree
+
+    def _parse(self, spans: Sequence[tuple[int, int]] | None, old: ts.Tree | None = None) -> ts.Tree:
         """The tree of the given bytes, or of all."""
         parser = self.facts.parser
         whole = ((0, len(self.data)),)
         parser.included_ranges = [
             ts.Range(self._point(low), self._point(high), low, high) for low, high in spans or whole
         ]
-        return parser.parse(self.data)
+        return parser.parse(self.data, old) if old is not None else parser.parse(self.data)
 
     def _point(self, offset: int) -> ts.Point:
         row = line_of(self.line_starts, offset)
@@ -164,7 +187,7 @@ class Parsed:
         """What the file's types declare: reached by the bare name, and through `this` or `self`."""
         if self.layout is None:
             return _captured(self.facts.members, self.tree)
-        spans = self.layout.skeleton()
+        spans = self.layout.skeleton(self.data)
         key = hash(b"".join([self.data[low:high] for low, high in spans]))
         known = self.facts.skeletons
         if key not in known:
@@ -177,7 +200,7 @@ class Parsed:
         layout = self.layout
         if layout is None:
             return frozenset().union(*_captured(self.facts.authors, self.tree))
-        names = self._names_in(layout.skeleton(), None)
+        names = self._names_in(layout.skeleton(self.data), None)
         for block in layout.blocks:
             start = layout.segments[block.segment][0]
             names |= self._names_in([(start, block.end)], self.language.member_wrapper)
@@ -290,7 +313,11 @@ class Parsed:
             if child.type in language.bodies:
                 if child.start_point.row != child.end_point.row or child.start_point.row != node.start_point.row:
                     yield child
-            elif child.type in language.units and child.start_point.row != node.start_point.row:
+            elif (
+                child.type in language.units
+                and child.type not in language.inline_units
+                and child.start_point.row != node.start_point.row
+            ):
                 yield child
             elif child.child_count and child.start_point.row != child.end_point.row:
                 yield from self._inner_bodies(child)

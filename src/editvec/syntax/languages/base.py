@@ -34,6 +34,8 @@ class Language:
     members_query: str
     """Captures what a type or the file declares: as @name what is reached by its bare name (top-level variables,
     and fields where the language allows it), as @member what is reached through `this` or `self`."""
+    inline_units: frozenset[str] = frozenset()
+    """Units that are expressions: outside a body they belong to the unit around them."""
     identifiers: frozenset[str] = frozenset({"identifier"})
     """Leaf kinds that can name a variable."""
     member_identifiers: frozenset[str] = frozenset()

@@ -53,6 +53,10 @@ RUST = Language(
         ]
     ),
     functions=frozenset({"function_item"}),
+    inline_units=frozenset(
+        """if_expression match_expression for_expression while_expression loop_expression
+        return_expression""".split()
+    ),
     locals_query="""
         (let_declaration pattern: (identifier) @name)
         (parameter pattern: (identifier) @name)

@@ -1,0 +1,60 @@
+"""Published data in and out: every file is read, written again and compared, byte for byte.
+
+Prints for each file how many edits come back with the same JSON values, with the same bytes, and with trees whose
+tokens are exactly the token list. The limit is all of them.
+
+    python benchmarks/roundtrip.py --data $EDITVEC_DATA
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+from pathlib import Path
+
+import orjson
+
+from editvec import formats
+from editvec.edit import Version
+from editvec.syntax import tree
+
+
+def has_exact_tree(version: Version) -> bool:
+    """Whether the tokens of a version's tree are its tokens."""
+    return version.tree is None or tree.loads(version.tree).tokens() == version.tokens
+
+
+def check(path: Path) -> str:
+    """One line about a file."""
+    number = same_values = same_bytes = exact = 0
+    is_json = ".jsonl" in path.name
+    read = formats.edit_from_jsonl if is_json else formats.edit_from_tsv
+    write = formats.edit_to_jsonl if is_json else formats.edit_to_tsv
+    with gzip.open(path, "rb") as stream:
+        for line in stream:
+            edit = read(line)
+            again = write(edit)
+            number += 1
+            same_bytes += again == line
+            same_values += not is_json or orjson.loads(again) == orjson.loads(line)
+            exact += has_exact_tree(edit.before) and has_exact_tree(edit.after)
+    shares = (same_values / number, same_bytes / number, exact / number)
+    return f"{number:9,} edits  values {shares[0]:.4%}  bytes {shares[1]:.4%}  trees {shares[2]:.4%}"
+
+
+def main() -> None:
+    """Checks every file of the data folder."""
+    parser = argparse.ArgumentParser(description="Round trips of the published data formats.")
+    parser.add_argument("--data", type=Path, default=os.environ.get("EDITVEC_DATA"))
+    folder = parser.parse_args().data
+    if folder is None:
+        parser.error("give --data or set EDITVEC_DATA")
+    names = sorted([*Path(folder).rglob("*.jsonl.gz"), *Path(folder).rglob("*.tsv.gz")])
+    for path in names:
+        if "_files" not in path.name:
+            print(f"{path.relative_to(folder)!s:32} {check(path)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
