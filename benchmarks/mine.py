@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -97,13 +98,16 @@ def editvec(folder: Path, *arguments: str, cache: str) -> tuple[Seconds, int, di
 
 def pydriller(folder: Path, commits: list[str], endings: tuple[str, ...]) -> Seconds:
     """PyDriller over the commits: reads the diff of every modified file of the language."""
+    from git.exc import GitCommandError
     from pydriller import Repository
 
     def run() -> None:
         for commit in Repository(str(folder), only_commits=commits).traverse_commits():
-            for file in commit.modified_files:
-                if file.filename.endswith(endings):
-                    len(file.diff)
+            # A clone may lack an object, which ends the diff of its commit here.
+            with suppress(GitCommandError):
+                for file in commit.modified_files:
+                    if file.filename.endswith(endings):
+                        len(file.diff)
 
     return timed(run)
 
@@ -111,13 +115,14 @@ def pydriller(folder: Path, commits: list[str], endings: tuple[str, ...]) -> Sec
 def gitpython(folder: Path, commits: list[str], endings: tuple[str, ...]) -> Seconds:
     """GitPython over the commits: reads the diff of every modified file of the language."""
     from git import Repo
+    from git.exc import GitCommandError
 
     def run() -> None:
         repo = Repo(folder)
         for identity in commits:
             commit = repo.commit(identity)
-            if commit.parents:
-                for diff in commit.parents[0].diff(commit, create_patch=True, unified=0):
+            with suppress(GitCommandError):
+                for diff in commit.parents[0].diff(commit, create_patch=True, unified=0) if commit.parents else ():
                     if diff.b_path and diff.b_path.endswith(endings):
                         len(diff.diff or b"")
 

@@ -27,13 +27,14 @@ def convert(source: str, target: str, skip_bad: bool, as_json: bool) -> None:
     from pathlib import Path
 
     from editvec import store
-    from editvec.cli.terminal import describe, print_json, printable
+    from editvec.cli.terminal import counted, describe, print_json, printable
     from editvec.errors import UserError
 
     if Path(source).exists() and Path(target).exists() and Path(source).samefile(target):
         raise UserError("IN and OUT are the same file.")
     damage, refused = (store.Damage(), store.Damage()) if skip_bad else (None, None)
-    written = store.write(target, store.read(source, damage=damage), refused=refused)
+    edits = counted(store.read(source, damage=damage), "Converting", store.count(source))
+    written = store.write(target, edits, refused=refused)
     skipped = [found for found in (damage, refused) if found and found.count]
     if as_json:
         print_json(

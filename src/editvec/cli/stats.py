@@ -27,12 +27,15 @@ def stats(files: tuple[str, ...], most: int, skip_bad: bool, as_json: bool) -> N
     editvec stats train.jsonl.gz dev.jsonl.gz test.jsonl.gz --json
     """
     from editvec import store
-    from editvec.cli.terminal import print_json
+    from editvec.cli.terminal import counted, print_json
     from editvec.mining.split import mark_leaks
     from editvec.stats import leak_as_json, measure
 
     damage = store.Damage() if skip_bad else None
-    measured = {file: measure(store.read(file, damage=damage)) for file in files}
+    measured = {}
+    for file in files:
+        edits = counted(store.read(file, damage=damage), f"Counting {file}", store.count(file))
+        measured[file] = measure(edits)
     leak = None
     if len(files) > 1:
         leak, _ = mark_leaks([(file, partial(store.read, file, damage=damage and store.Damage())) for file in files])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +69,22 @@ def progress(title: str, unit: str) -> Iterator[Callable[[int, int, int], None]]
             bar.update(task, completed=done, total=max(total, 1), found=found)
 
         yield update
+
+
+def counted(edits: Iterable[Edit], title: str, total: int | None = None) -> Iterator[Edit]:
+    """The edits as they are, with a count of them on stderr while it takes; silent when stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield from edits
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.completed:,.0f} edits"))
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(printable(title), total=total)
+        for edit in edits:
+            yield edit
+            bar.advance(task)
 
 
 @contextmanager
