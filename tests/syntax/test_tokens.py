@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from editvec.syntax import known, tokenize
+from editvec.syntax.fragment import parse_fragment
 from editvec.syntax.languages import Language, Markup, code_languages, get, language_of
+from editvec.syntax.leaves import Role
 from editvec.syntax.token import encode, gaps, join
-from editvec.syntax.treesitter import Parsed, Role, line_starts, parse_fragment
+from editvec.syntax.treesitter import Parsed, line_starts
 from tests.syntax.samples import SAMPLES
 
 NAMES = list(known())

@@ -15,8 +15,9 @@ from editvec.mining.recipes import Recipe
 from editvec.mining.walk import Hunk
 from editvec.syntax.canonical import Passage, canonicalise, is_declared
 from editvec.syntax.languages import Language
+from editvec.syntax.leaves import ERROR, Leaf
 from editvec.syntax.token import decode
-from editvec.syntax.treesitter import ERROR, Leaf, Parsed, Unit, line_of
+from editvec.syntax.treesitter import Parsed, Unit, line_of
 
 Tally = Counter[str]
 

@@ -124,10 +124,10 @@ def _name_of(repository: Repository) -> str:
         repository.attempt("config", "--local", "--get", "remote.origin.url").stdout.decode(errors="replace").strip()
     )
     match = re.search(r"[:/]([^/:]+/[^/:]+?)(?:\.git)?/?$", remote)
-    if match and "://" in remote + ("://" if "@" in remote else ""):
+    if match and is_address(remote):
         return match[1]
     path = repository.path
-    name = path.parent.name if path.name in {".git", "repo"} else path.name
+    name = path.parent.name if path.name == ".git" else path.name
     return name.removesuffix(".git") or "repository"
 
 

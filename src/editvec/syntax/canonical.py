@@ -21,7 +21,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from editvec.edit import Canonical, Tokens
-from editvec.syntax.treesitter import Leaf, Parsed, Role
+from editvec.syntax.leaves import Leaf, Role
+from editvec.syntax.treesitter import Parsed
 
 LITERAL = "LITERAL"
 KEPT_LITERALS = frozenset({"0", "1"})

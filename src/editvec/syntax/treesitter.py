@@ -7,11 +7,9 @@ It works on bytes and never fails on any: what the grammar cannot read becomes t
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from enum import IntEnum
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import accumulate
@@ -21,35 +19,8 @@ import tree_sitter as ts
 
 from editvec.syntax.languages.base import Language
 from editvec.syntax.layout import near, scan
+from editvec.syntax.leaves import Leaf, walk_leaves
 from editvec.syntax.token import Token, decode
-from editvec.syntax.tree import Tree
-
-ERROR = "ERROR"
-
-
-class Role(IntEnum):
-    """What a token is to the canonicaliser."""
-
-    OTHER = 0
-    NAME = 1
-    """An identifier where a variable can stand."""
-    OWN_MEMBER = 2
-    """A member of `this` or `self`."""
-    FOREIGN_NAME = 3
-    """An identifier where no variable can stand: a type, another object's member, an argument's name."""
-    LITERAL = 4
-    KEYWORD = 5
-    """An identifier that is a keyword in other places (`file`, `from`): the grammar has the keyword inside it."""
-
-
-class Leaf(NamedTuple):
-    """A token with its kind and its role."""
-
-    text: str
-    start: int
-    end: int
-    kind: str
-    role: Role
 
 
 class Unit(NamedTuple):
@@ -168,7 +139,7 @@ class Parsed:
     def leaves(self, start: int, end: int) -> list[Leaf]:
         """The tokens that begin in the bytes [start, end), comments and white space left out."""
         self._make_sure(start, end)
-        return list(_walk_leaves(self, start, end))
+        return list(walk_leaves(self.language, self.data, self.tree, start, end))
 
     def _make_sure(self, start: int, end: int) -> None:
         """Parses the whole file after all when the bytes [start, end) were left out and are not just white space."""
@@ -349,54 +320,6 @@ def tokenize(language: Language, data: bytes) -> list[Token]:
     return [Token(leaf.text, leaf.start, leaf.end) for leaf in parsed.leaves(0, len(data))]
 
 
-def parse_fragment(language: Language, text: str) -> Tree | None:
-    """The tree of a piece of code that is no file: tried in each of the language's wrappings, None if none fits.
-
-    The tree's leaves are the fragment's tokens, in order; the wrapping is not in it.
-    """
-    data = text.encode("utf-8", "surrogateescape")
-    for opening, closing in language.wrappers:
-        start = len(opening)
-        parsed = Parsed(language, opening.encode() + data + closing.encode())
-        if parsed.tree.root_node.has_error:
-            continue
-        nodes = list(_nodes_within(parsed.tree.root_node, start, start + len(data)))
-        builder = _TreeBuilder(parsed)
-        children = tuple(tree for node, name in nodes if (tree := builder.build(node, name)) is not None)
-        return Tree("fragment", "", children)
-    return None
-
-
-def _nodes_within(node: ts.Node, start: int, end: int) -> Iterator[tuple[ts.Node, str]]:
-    """The largest nodes that lie in the bytes [start, end)."""
-    for at, child in enumerate(node.children):
-        if start <= child.start_byte and child.end_byte <= end:
-            yield child, node.field_name_for_child(at) or ""
-        elif child.start_byte < end and start < child.end_byte:
-            yield from _nodes_within(child, start, end)
-
-
-class _TreeBuilder:
-    """Makes a `Tree` of tree-sitter nodes; the positions of its leaves count up over everything it built."""
-
-    def __init__(self, parsed: Parsed) -> None:
-        self.parsed = parsed
-        self.position = 0
-
-    def build(self, node: ts.Node, name: str) -> Tree | None:
-        language = self.parsed.language
-        if node.type in language.comments:
-            return None
-        if node.child_count == 0 or (node.type in language.literals and node.is_named):
-            text = decode(self.parsed.data[node.start_byte : node.end_byte])
-            if not text.strip():
-                return None
-            self.position += 1
-            return Tree(node.type, name, (), text, self.position - 1, True)
-        built = [self.build(child, node.field_name_for_child(at) or "") for at, child in enumerate(node.children)]
-        return Tree(node.type, name, tuple(child for child in built if child is not None))
-
-
 def _captured(query: ts.Query, tree: ts.Tree) -> tuple[frozenset[str], frozenset[str]]:
     """What a query captures as @name and as @member."""
     captured = ts.QueryCursor(query).captures(tree.root_node)
@@ -419,80 +342,3 @@ def _children_touching(node: ts.Node, start: int, end: int) -> Iterator[ts.Node]
         yield child
         if not cursor.goto_next_sibling():
             return
-
-
-def _walk_leaves(parsed: Parsed, start: int, end: int) -> Iterator[Leaf]:
-    """The leaves in order, and what the grammar skipped as tokens of kind ERROR."""
-    language, data = parsed.language, parsed.data
-    # From white space between two nodes a cursor does not find the next one.
-    start += len(data[start:end]) - len(data[start:end].lstrip())
-    comments, literals = language.comments, language.literals
-    cursor = parsed.tree.walk()
-    path: list[tuple[str, str]] = []
-    covered = start
-    while True:
-        node = cursor.node
-        assert node is not None
-        low, high, kind = node.start_byte, node.end_byte, node.type
-        if low >= end:
-            break
-        descend = False
-        literal = kind in literals and node.is_named
-        if high > start:
-            if kind in comments:
-                yield from _skipped(data, covered, low)
-                covered = max(covered, high)
-            elif node.child_count == 0 or literal:
-                text = data[low:high]
-                if low < start:
-                    covered = max(covered, high)
-                elif low >= covered and text and not text.isspace():
-                    yield from _skipped(data, covered, low)
-                    covered = high
-                    role = Role.LITERAL if literal else _role(language, node, kind, path, cursor.field_name)
-                    yield Leaf(decode(text), low, high, kind, role)
-            else:
-                descend = True
-        if descend:
-            name = cursor.field_name or ""
-            if (low < start and cursor.goto_first_child_for_byte(start) is not None) or cursor.goto_first_child():
-                path.append((kind, name))
-                continue
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
-                yield from _skipped(data, covered, end)
-                return
-            path.pop()
-    yield from _skipped(data, covered, end)
-
-
-_CHUNK = re.compile(rb"\S+")
-
-
-def _skipped(data: bytes, low: int, high: int) -> Iterator[Leaf]:
-    """What stands between two leaves and is not white space."""
-    if low < high and not data[low:high].isspace():
-        for match in _CHUNK.finditer(data, low, high):
-            yield Leaf(decode(match.group()), match.start(), match.end(), ERROR, Role.OTHER)
-
-
-def _role(language: Language, node: ts.Node, kind: str, path: list[tuple[str, str]], name: str | None) -> Role:
-    if not node.is_named or (kind not in language.identifiers and kind not in language.member_identifiers):
-        return Role.KEYWORD if path and path[-1][0] in language.identifiers else Role.OTHER
-    if node.text is not None and decode(node.text) in language.selves:
-        return Role.FOREIGN_NAME
-    parent = path[-1][0] if path else ""
-    place = name or ""
-    access = language.accesses.get(parent)
-    if access is not None and place == access[1]:
-        around = node.parent
-        receiver = around.child_by_field_name(access[0]) if around else None
-        own = receiver is not None and receiver.text is not None and decode(receiver.text) in language.selves
-        return Role.OWN_MEMBER if own else Role.FOREIGN_NAME
-    if (parent, place) in language.fixed or ("*", place) in language.fixed:
-        return Role.FOREIGN_NAME
-    if len(path) > 1 and (path[-2][0], parent, place) in language.fixed:
-        return Role.FOREIGN_NAME
-    if kind in language.member_identifiers:
-        return Role.OWN_MEMBER if parent in language.member_places else Role.FOREIGN_NAME
-    return Role.NAME

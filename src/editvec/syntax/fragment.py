@@ -1,0 +1,60 @@
+"""A piece of code that is no file → a Tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import tree_sitter as ts
+
+from editvec.syntax.languages.base import Language
+from editvec.syntax.token import decode, encode
+from editvec.syntax.tree import Tree
+from editvec.syntax.treesitter import Parsed
+
+
+def parse_fragment(language: Language, text: str) -> Tree | None:
+    """The tree of a piece of code that is no file: tried in each of the language's wrappings, None if none fits.
+
+    The tree's leaves are the fragment's tokens, in order; the wrapping is not in it.
+    """
+    data = encode(text)
+    for opening, closing in language.wrappers:
+        start = len(opening)
+        parsed = Parsed(language, opening.encode() + data + closing.encode())
+        if parsed.tree.root_node.has_error:
+            continue
+        nodes = list(_nodes_within(parsed.tree.root_node, start, start + len(data)))
+        builder = _TreeBuilder(parsed)
+        children = tuple(tree for node, name in nodes if (tree := builder.build(node, name)) is not None)
+        return Tree("fragment", "", children)
+    return None
+
+
+def _nodes_within(node: ts.Node, start: int, end: int) -> Iterator[tuple[ts.Node, str]]:
+    """The largest nodes that lie in the bytes [start, end)."""
+    for at, child in enumerate(node.children):
+        if start <= child.start_byte and child.end_byte <= end:
+            yield child, node.field_name_for_child(at) or ""
+        elif child.start_byte < end and start < child.end_byte:
+            yield from _nodes_within(child, start, end)
+
+
+class _TreeBuilder:
+    """Makes a `Tree` of tree-sitter nodes; the positions of its leaves count up over everything it built."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.parsed = parsed
+        self.position = 0
+
+    def build(self, node: ts.Node, name: str) -> Tree | None:
+        language = self.parsed.language
+        if node.type in language.comments:
+            return None
+        if node.child_count == 0 or (node.type in language.literals and node.is_named):
+            text = decode(self.parsed.data[node.start_byte : node.end_byte])
+            if not text.strip():
+                return None
+            self.position += 1
+            return Tree(node.type, name, (), text, self.position - 1, True)
+        built = [self.build(child, node.field_name_for_child(at) or "") for at, child in enumerate(node.children)]
+        return Tree(node.type, name, tuple(child for child in built if child is not None))

@@ -1,0 +1,120 @@
+"""The leaves of a parse tree: tokens with the role that each plays.
+
+Whatever the bytes, the leaves and what is between them are the file: a string is one leaf, comments and white space are
+none, and what the grammar skipped becomes leaves of kind ERROR.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import NamedTuple
+
+import tree_sitter as ts
+
+from editvec.syntax.languages.base import Language
+from editvec.syntax.token import decode
+
+ERROR = "ERROR"
+
+
+class Role(IntEnum):
+    """What a token is to the canonicaliser."""
+
+    OTHER = 0
+    NAME = 1
+    """An identifier where a variable can stand."""
+    OWN_MEMBER = 2
+    """A member of `this` or `self`."""
+    FOREIGN_NAME = 3
+    """An identifier where no variable can stand: a type, another object's member, an argument's name."""
+    LITERAL = 4
+    KEYWORD = 5
+    """An identifier that is a keyword in other places (`file`, `from`): the grammar has the keyword inside it."""
+
+
+class Leaf(NamedTuple):
+    """A token with its kind and its role."""
+
+    text: str
+    start: int
+    end: int
+    kind: str
+    role: Role
+
+
+def walk_leaves(language: Language, data: bytes, tree: ts.Tree, start: int, end: int) -> Iterator[Leaf]:
+    """The leaves in order, and what the grammar skipped as tokens of kind ERROR."""
+    # From white space between two nodes a cursor does not find the next one.
+    start += len(data[start:end]) - len(data[start:end].lstrip())
+    comments, literals = language.comments, language.literals
+    cursor = tree.walk()
+    path: list[tuple[str, str]] = []
+    covered = start
+    while True:
+        node = cursor.node
+        assert node is not None
+        low, high, kind = node.start_byte, node.end_byte, node.type
+        if low >= end:
+            break
+        descend = False
+        literal = kind in literals and node.is_named
+        if high > start:
+            if kind in comments:
+                yield from _skipped(data, covered, low)
+                covered = max(covered, high)
+            elif node.child_count == 0 or literal:
+                text = data[low:high]
+                if low < start:
+                    covered = max(covered, high)
+                elif low >= covered and text and not text.isspace():
+                    yield from _skipped(data, covered, low)
+                    covered = high
+                    role = Role.LITERAL if literal else _role(language, node, kind, path, cursor.field_name)
+                    yield Leaf(decode(text), low, high, kind, role)
+            else:
+                descend = True
+        if descend:
+            name = cursor.field_name or ""
+            if (low < start and cursor.goto_first_child_for_byte(start) is not None) or cursor.goto_first_child():
+                path.append((kind, name))
+                continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                yield from _skipped(data, covered, end)
+                return
+            path.pop()
+    yield from _skipped(data, covered, end)
+
+
+_CHUNK = re.compile(rb"\S+")
+
+
+def _skipped(data: bytes, low: int, high: int) -> Iterator[Leaf]:
+    """What stands between two leaves and is not white space."""
+    if low < high and not data[low:high].isspace():
+        for match in _CHUNK.finditer(data, low, high):
+            yield Leaf(decode(match.group()), match.start(), match.end(), ERROR, Role.OTHER)
+
+
+def _role(language: Language, node: ts.Node, kind: str, path: list[tuple[str, str]], name: str | None) -> Role:
+    if not node.is_named or (kind not in language.identifiers and kind not in language.member_identifiers):
+        return Role.KEYWORD if path and path[-1][0] in language.identifiers else Role.OTHER
+    if node.text is not None and decode(node.text) in language.selves:
+        return Role.FOREIGN_NAME
+    parent = path[-1][0] if path else ""
+    place = name or ""
+    access = language.accesses.get(parent)
+    if access is not None and place == access[1]:
+        around = node.parent
+        receiver = around.child_by_field_name(access[0]) if around else None
+        own = receiver is not None and receiver.text is not None and decode(receiver.text) in language.selves
+        return Role.OWN_MEMBER if own else Role.FOREIGN_NAME
+    if (parent, place) in language.fixed or ("*", place) in language.fixed:
+        return Role.FOREIGN_NAME
+    if len(path) > 1 and (path[-2][0], parent, place) in language.fixed:
+        return Role.FOREIGN_NAME
+    if kind in language.member_identifiers:
+        return Role.OWN_MEMBER if parent in language.member_places else Role.FOREIGN_NAME
+    return Role.NAME
