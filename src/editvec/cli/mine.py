@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,8 @@ def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **optio
     editvec mine https://github.com/pallets/flask -o flask.parquet
     editvec mine ~/src/book --recipe prose
     """
+    # Arrow's own allocator holds on to what a batch needed; the workers inherit this.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from editvec.cli.terminal import print_json, progress, stopwatch
     from editvec.mining.batch import Task
     from editvec.mining.mine import Request
