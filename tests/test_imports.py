@@ -18,9 +18,18 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("syntax",),
     ("diff",),
     ("formats",),
+    ("files",),
     ("store",),
     ("mining",),
     ("stats", "selection"),
+    ("config",),
+    ("vocab", "seen"),
+    ("tensors", "nn"),
+    ("reading", "search"),
+    ("encoders", "editors"),
+    ("network",),
+    ("model",),
+    ("training", "evaluation"),
     ("cli",),
 )
 

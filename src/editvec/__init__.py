@@ -1,7 +1,10 @@
-"""editvec: learn from edits. Mine them from any git history, read and write them, see what changed.
+"""editvec: learn from edits. Mine them from any git history, turn them into vectors, apply them by example.
 
 >>> import editvec
 >>> edits = list(editvec.read("edits.parquet"))
+>>> model = editvec.load("runs/mine")
+>>> vectors = model.encode(edits)
+>>> model.apply("i = i + 2;", like=("x = x + 1;", "x++;"))
 """
 
 from __future__ import annotations
@@ -12,17 +15,31 @@ from editvec.edit import Canonical, Edit, Source, Version
 from editvec.errors import UserError
 
 if TYPE_CHECKING:
+    from editvec.model import EditModel, load
     from editvec.store import read, write
 
 __version__ = "0.1.0"
 
-__all__ = ["Canonical", "Edit", "Source", "UserError", "Version", "__version__", "read", "write"]
+__all__ = [
+    "Canonical",
+    "Edit",
+    "EditModel",
+    "Source",
+    "UserError",
+    "Version",
+    "__version__",
+    "load",
+    "read",
+    "write",
+]
+
+_LATER = {"read": "store", "write": "store", "load": "model", "EditModel": "model"}
 
 
 def __getattr__(name: str) -> object:
-    # Reading and writing files is left until it is asked for, so that `import editvec` stays quick.
-    if name in ("read", "write"):
-        from editvec import store
+    # What needs Arrow or torch is left until it is asked for, so that `import editvec` stays quick.
+    if name in _LATER:
+        from importlib import import_module
 
-        return getattr(store, name)
+        return getattr(import_module(f"editvec.{_LATER[name]}"), name)
     raise AttributeError(f"module 'editvec' has no attribute {name!r}")

@@ -13,8 +13,6 @@ is refused with file, line and reason, or skipped and counted, never read over i
 from __future__ import annotations
 
 import gzip
-import os
-import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 from editvec import formats
 from editvec.edit import Canonical, Edit, Source, Version
 from editvec.errors import BadInputError, UserError
+from editvec.files import atomic, check_place
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 BATCH = 1024
 _VERSION_KEY = b"editvec.schema"
+_TREES = ("before_tree", "after_tree")
 
 
 @dataclass(slots=True)
@@ -49,8 +49,9 @@ class Damage:
             self.first.append(error)
 
 
-def read(path: str | Path, *, damage: Damage | None = None) -> Iterator[Edit]:
-    """The edits of a file, one by one. With `damage`, bad lines are skipped and noted there instead of raised."""
+def read(path: str | Path, *, damage: Damage | None = None, trees: bool = True) -> Iterator[Edit]:
+    """The edits of a file, one by one. With `damage`, bad lines are skipped and noted there instead of raised.
+    Without `trees` the large columns of a Parquet file that hold them are not read."""
     path = Path(path)
     kind = _kind(path)
     if not path.exists():
@@ -58,7 +59,7 @@ def read(path: str | Path, *, damage: Damage | None = None) -> Iterator[Edit]:
     if path.is_dir():
         raise UserError(f"{path} is a folder. Give an edit file (.parquet, .jsonl, .tsv).")
     if kind == "parquet":
-        yield from _read_parquet(path)
+        yield from _read_parquet(path, trees)
     else:
         parse = formats.edit_from_jsonl if kind == "jsonl" else formats.edit_from_tsv
         yield from _read_lines(path, parse, damage)
@@ -111,35 +112,7 @@ def _kind(path: Path) -> str:
 def check_target(path: Path) -> None:
     """UserError when an edit file cannot be written there: better before the work than after."""
     _kind(path)
-    if not path.parent.is_dir():
-        raise UserError(f"{path.parent} is not a folder. Create it first.")
-    if path.is_dir():
-        raise UserError(f"{path} is a folder. Give a file name.")
-    if not os.access(path.parent, os.W_OK):
-        raise UserError(f"cannot write in {path.parent}. Choose another place with -o.")
-
-
-@contextmanager
-def atomic(path: Path) -> Iterator[IO[bytes]]:
-    """A stream whose bytes appear under `path` only when all were written; nothing is left behind otherwise."""
-    check_target(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    check_place(path)
 
 
 @contextmanager
@@ -262,8 +235,11 @@ def table_of(edits: Sequence[Edit]) -> pa.Table:
 
 
 def edits_of(rows: pa.Table | pa.RecordBatch) -> Iterator[Edit]:
-    """The edits of a table in our schema."""
-    for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+    """The edits of a table in our schema; its trees may be left out."""
+    nothing = [None] * len(rows)
+    names = set(rows.schema.names)
+    columns = (rows.column(name).to_pylist() if name in names else nothing for name in schema().names)
+    for row in zip(*columns, strict=True):
         yield _edit(row)
 
 
@@ -336,13 +312,14 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 
-def _read_parquet(path: Path) -> Iterator[Edit]:
+def _read_parquet(path: Path, trees: bool) -> Iterator[Edit]:
     import pyarrow as pa
 
+    columns = None if trees else [name for name in schema().names if name not in _TREES]
     with _open_parquet(path) as file:
         seen = 0
         try:
-            for batch in file.iter_batches(batch_size=BATCH):
+            for batch in file.iter_batches(batch_size=BATCH, columns=columns):
                 for edit in edits_of(batch):
                     yield edit
                     seen += 1

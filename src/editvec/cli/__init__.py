@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from editvec import __version__
-from editvec.cli import completion, convert, mine, show, split, stats
+from editvec.cli import completion, convert, edit, evaluate, mine, show, split, stats, train
 from editvec.errors import UserError
 
 INTERRUPTED = 130
@@ -38,16 +38,28 @@ class _Group(click.Group):
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="editvec")
 def app() -> None:
-    """Learn from edits: mine them from any git history, look at them, convert and split them.
+    """Learn from edits: mine them from any git history, turn them into vectors, apply them by example.
 
     \b
-    editvec mine .                      # this repository's edits → edits.parquet
-    editvec show edits.parquet          # look at some of them
-    editvec stats edits.parquet         # count them
+    editvec mine .                                    # this repository's edits → edits.parquet
+    editvec show edits.parquet                        # look at some of them
+    editvec train --train edits.parquet -o runs/mine  # learn them
+    editvec edit runs/mine --before 'i = i + 1;' --like-before 'x = x + 1;' --like-after 'x++;'
     """
 
 
-for _verb in (mine.mine, show.show, stats.stats, convert.convert, split.split, completion.completion):
+_VERBS = (
+    mine.mine,
+    show.show,
+    stats.stats,
+    convert.convert,
+    split.split,
+    train.train,
+    evaluate.evaluate,
+    edit.edit,
+    completion.completion,
+)
+for _verb in _VERBS:
     app.add_command(_verb)
 
 
@@ -66,7 +78,7 @@ def main() -> None:
         _complain(error.format_message())
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        _complain("stopped. What was mined is kept: the same command goes on from there.")
+        _complain(_STOPPED.get(_verb_asked(), "stopped."))
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output went away (`editvec show … | head`): nothing is wrong.
@@ -75,6 +87,16 @@ def main() -> None:
     except OSError as error:
         _complain(f"{error.filename or 'input/output'}: {error.strerror or error}")
         sys.exit(1)
+
+
+_STOPPED = {
+    "mine": "stopped. What was mined is kept: the same command goes on from there.",
+    "train": "stopped and saved. --resume goes on exactly from there.",
+}
+
+
+def _verb_asked() -> str:
+    return sys.argv[1] if len(sys.argv) > 1 else ""
 
 
 def _complain(message: str) -> None:

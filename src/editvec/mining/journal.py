@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from editvec import __version__, store
+from editvec.files import atomic
 from editvec.mining.batch import Batch, Task
 from editvec.mining.sieve import Digests, digest
 
@@ -62,7 +63,7 @@ def write_batch(folder: Path, batch: Batch) -> Path:
     for field in Digests._fields:
         rows = rows.append_column(field, pa.array([getattr(mark, field) for mark in marks], pa.uint64()))
     meta = orjson.dumps({"commits": batch.commits, "tallies": batch.tallies, "rows": len(marks)})
-    with store.atomic(file) as stream:
+    with atomic(file) as stream:
         pq.write_table(rows.replace_schema_metadata({_META: meta}), stream, compression="lz4")
     return file
 

@@ -77,8 +77,8 @@ def restore(canonical: Canonical) -> tuple[Tokens, Tokens, Tokens, Tokens]:
     def original(token: str) -> str:
         if token == LITERAL:
             return next(literals)
-        match = _CANONICAL_NAME.fullmatch(token)
-        return canonical.names[int(match[1])] if match else token
+        number = canonical_number(token)
+        return token if number is None else canonical.names[number]
 
     before, after, context_before, context_behind = (
         tuple([original(token) for token in sequence])
@@ -90,6 +90,12 @@ def restore(canonical: Canonical) -> tuple[Tokens, Tokens, Tokens, Tokens]:
         )
     )
     return before, after, context_before, context_behind
+
+
+def canonical_number(token: str) -> int | None:
+    """i for VARi, None for what is no canonical name."""
+    match = _CANONICAL_NAME.fullmatch(token)
+    return int(match[1]) if match else None
 
 
 def _is_kept(text: str, by_value: bool) -> bool:

@@ -1,0 +1,126 @@
+"""`editvec train`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from editvec.training import Progress
+
+_PLAIN_EVERY = 30.0
+
+
+@click.command()
+@click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("-o", "--out", "folder", required=True, type=click.Path(path_type=Path), help="The run's folder.")
+@click.option("--train", "train_file", type=click.Path(path_type=Path), help="The edits to learn from.")
+@click.option(
+    "--dev",
+    "dev_file",
+    type=click.Path(path_type=Path),
+    help="The edits to measure progress with; without it, one edit in twenty is held out.",
+)
+@click.option("--encoder", help="sequence, bag or none.")
+@click.option("--editor", help="seq2seq.")
+@click.option("--recipe", default="default", show_default=True, help="Settings to start from: default or iclr19.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings from a TOML file instead.")
+@click.option("--resume", "resuming", is_flag=True, help="Go on with the run in the folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def train(
+    settings: tuple[str, ...],
+    folder: Path,
+    train_file: Path | None,
+    dev_file: Path | None,
+    encoder: str | None,
+    editor: str | None,
+    recipe: str,
+    config_file: Path | None,
+    resuming: bool,
+    as_json: bool,
+) -> None:
+    """Train an encoder and an editor on a file of edits.
+
+    The run's folder is a model as soon as one epoch is over. Ctrl-C saves where it is; --resume goes on exactly there,
+    also after a crash (at most a minute is lost). Settings are those of config.toml.
+
+    \b
+    editvec train --train train.jsonl.gz --dev dev.jsonl.gz -o runs/mine
+    editvec train --train edits.parquet -o runs/bag --encoder bag --recipe iclr19 epochs=10 fraction=0.2
+    editvec train -o runs/mine --resume
+    torchrun --nproc-per-node 2 -m editvec train --train train.parquet -o runs/two
+    """
+    from editvec import config as configuration
+    from editvec.cli.terminal import print_json
+    from editvec.errors import UserError
+    from editvec.training import Files, resume
+    from editvec.training import train as start
+
+    if resuming and (settings or train_file or dev_file or encoder or editor or config_file):
+        raise UserError("--resume goes on with the run as it was begun: leave its settings and files out.")
+    with _watch() as (watch, notice):
+        if resuming:
+            state = resume(folder, watch=watch)
+        else:
+            if train_file is None:
+                raise UserError("give the edits to learn from with --train FILE.")
+            config = configuration.load(config_file) if config_file else configuration.recipe(recipe)
+            chosen = dict(_setting(text) for text in settings)
+            chosen |= {key: value for key, value in (("encoder", encoder), ("editor", editor)) if value}
+            config = configuration.with_settings(config, chosen)
+            state = start(folder, Files(train_file, dev_file), config, watch=watch, notice=notice)
+    if as_json:
+        print_json({"folder": str(folder), "best_epoch": state.best_epoch, "metrics": state.metrics})
+    elif state.best is not None:
+        click.echo(f"{folder}: dev perplexity {state.best:.4f} after epoch {state.best_epoch} of {state.epoch}")
+
+
+def _setting(text: str) -> tuple[str, str]:
+    from editvec.errors import UserError
+
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UserError(f"{text!r} is no setting. Write KEY=VALUE, such as epochs=10.")
+    return key.strip(), value.strip()
+
+
+@contextmanager
+def _watch() -> Iterator[tuple[Callable[[Progress], None], Callable[[str], None]]]:
+    """A live line on a terminal; elsewhere a plain one now and then."""
+    import time
+
+    def notice(text: str) -> None:
+        click.echo(text, err=True)
+
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.live import Live
+        from rich.text import Text
+
+        with Live(console=Console(stderr=True), refresh_per_second=4, transient=True) as live:
+            yield (lambda progress: live.update(Text(_line(progress)))), notice
+        return
+    last = 0.0
+
+    def plain(progress: Progress) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _PLAIN_EVERY:
+            last = time.monotonic()
+            notice(_line(progress))
+
+    yield plain, notice
+
+
+def _line(progress: Progress) -> str:
+    left = int(progress.seconds_left)
+    best = "" if progress.best is None else f"  dev ppl {progress.best:.4f} (best; stalled {progress.stalled})"
+    return (
+        f"epoch {progress.epoch}/{progress.epochs}  {progress.done / max(1, progress.total):4.0%}  "
+        f"loss {progress.loss:.3f}  ppl {progress.perplexity:.4f}{best}  "
+        f"{progress.edits_per_second:.0f} edits/s  {left // 60}:{left % 60:02d} left in this epoch"
+    )

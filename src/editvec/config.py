@@ -1,0 +1,195 @@
+"""What can be configured, and the recipes: named sets of it. A misspelt key is an error that names the nearest one.
+
+Only builders and the command line see a config; layers take plain keyword arguments.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+
+from editvec.errors import BadInputError, UserError
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """What a model is. A saved model needs all of it to be built again."""
+
+    encoder: str = "sequence"
+    editor: str = "seq2seq"
+    vocab_size: int = 10_000
+    min_count: int = 2
+    lowercase: bool = False
+    max_tokens: int = 100
+    """Longest before or after; a longer edit is left out of training and refused elsewhere."""
+    max_context: int = 160
+    """Longest context; a longer one loses its far ends."""
+    embed_dim: int = 128
+    tag_dim: int = 32
+    hidden_dim: int = 256
+    """Of the decoder."""
+    edit_dim: int = 512
+    dropout: float = 0.3
+    """On the attention vector, as in the original code."""
+    embed_dropout: float = 0.0
+    context: bool = True
+    context_start: bool = True
+    """The context is in the decoder's initial state, as in the paper (the original code leaves it out)."""
+    copy: bool = True
+    shared_reader: bool = True
+    """Encoder and editor read tokens through one biLSTM."""
+    changed_only: bool = False
+    """The sequence encoder reads the changed positions alone (Pravilov et al., 2021)."""
+    unknown_slots: int = 0
+    """Embeddings for tokens outside the vocabulary by their order in the edit; 0 reads all of them alike."""
+    tied: bool = False
+    """The generator's weights are the embedding's."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    """How a model is trained."""
+
+    seed: int = 0
+    epochs: int = 50
+    batch_edits: int = 32
+    batch_tokens: int = 4096
+    """Most tokens a batch, padding included: long edits come in smaller batches."""
+    learning_rate: float = 1e-3
+    clip: float = 5.0
+    schedule: str = "patience"
+    """patience: a constant rate, halved when dev perplexity stalls. linear: a warm-up, then down to zero."""
+    patience: int = 5
+    """Epochs without a better dev perplexity before the best model is reloaded and the rate halved."""
+    halvings: int = 5
+    warmup_steps: int = 0
+    fraction: float = 1.0
+    """The share of the training set that is used: the same edits for the same seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A run: a model and its training."""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+
+
+RECIPES: Mapping[str, Config] = {
+    "iclr19": Config(),
+    "default": Config(
+        ModelConfig(changed_only=True, unknown_slots=32, embed_dropout=0.1),
+        TrainingConfig(epochs=12, batch_edits=64, batch_tokens=8192, schedule="linear", warmup_steps=500),
+    ),
+}
+
+_CHOICES = {"schedule": ("patience", "linear")}
+_POSITIVE = frozenset(
+    "vocab_size min_count max_tokens max_context embed_dim tag_dim hidden_dim edit_dim epochs batch_edits batch_tokens "
+    "learning_rate clip patience".split()
+)
+_SHARES = frozenset(("dropout", "embed_dropout"))
+_Section = TypeVar("_Section", ModelConfig, TrainingConfig)
+
+
+def recipe(name: str) -> Config:
+    """A recipe by name."""
+    if name not in RECIPES:
+        raise UserError(f"no recipe {name!r}. There are: {', '.join(RECIPES)}.")
+    return RECIPES[name]
+
+
+def with_settings(config: Config, settings: Mapping[str, Any]) -> Config:
+    """The config with some keys set, whichever section they are of; values may be text, as a command line has them."""
+    model, training = _keys(ModelConfig), _keys(TrainingConfig)
+    for key in settings:
+        if key not in model and key not in training:
+            raise UserError(_unknown(key, [*model, *training]))
+    parts = [{key: value for key, value in settings.items() if key in known} for known in (model, training)]
+    return Config(_set(config.model, parts[0]), _set(config.training, parts[1]))
+
+
+def load(path: Path) -> Config:
+    """The config of a file that `save` wrote or a person did; what it leaves out is as in `iclr19`."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInputError(path, None, f"not TOML ({error})") from None
+    except OSError as error:
+        raise UserError(f"cannot read {path} ({error.strerror}).") from None
+    sections: dict[str, Mapping[str, Any]] = {}
+    for name, section in data.items():
+        if name not in ("model", "training") or not isinstance(section, dict):
+            raise BadInputError(path, None, _unknown(name, ["model", "training"], what="section"))
+        sections[name] = section
+    try:
+        return Config(
+            _set(ModelConfig(), sections.get("model", {})), _set(TrainingConfig(), sections.get("training", {}))
+        )
+    except UserError as error:
+        raise BadInputError(path, None, str(error)) from None
+
+
+def dumps(config: Config) -> str:
+    """The config as TOML, every key of it."""
+    lines = []
+    for name, section in asdict(config).items():
+        lines += [f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in section.items()), ""]
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    # JSON's numbers, booleans and strings are TOML's too, but for one character.
+    text: bytes = orjson.dumps(value)
+    return text.decode().replace("\x7f", "\\u007f")
+
+
+def _keys(section: type[ModelConfig] | type[TrainingConfig]) -> list[str]:
+    return [item.name for item in fields(section)]
+
+
+def _unknown(key: str, known: list[str], what: str = "setting") -> str:
+    near = get_close_matches(key, known, n=1)
+    return f"no {what} {key!r}. " + (f"Did you mean {near[0]}?" if near else f"There are: {', '.join(known)}.")
+
+
+def _set(section: _Section, settings: Mapping[str, Any]) -> _Section:
+    known = {item.name: type(getattr(section, item.name)) for item in fields(section)}
+    values: dict[str, Any] = {}
+    for key, value in settings.items():
+        if key not in known:
+            raise UserError(_unknown(key, list(known)))
+        values[key] = _value(key, value, known[key])
+    return replace(section, **values)
+
+
+def _value(key: str, value: Any, kind: type) -> Any:
+    if isinstance(value, str) and kind is not str:
+        try:
+            value = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            raise UserError(f"{key} = {value}: expected {_named(kind)}.") from None
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise UserError(f"{key} = {value}: expected {_named(kind)}.")
+    if key in _CHOICES and value not in _CHOICES[key]:
+        raise UserError(f"{key} = {value}: expected one of {', '.join(_CHOICES[key])}.")
+    number: Any = value
+    if key in _POSITIVE and number <= 0:
+        raise UserError(f"{key} = {value}: expected more than 0.")
+    if key in _SHARES and not 0 <= number < 1:
+        raise UserError(f"{key} = {value}: expected a share from 0 up to, but not, 1.")
+    if key == "fraction" and not 0 < number <= 1:
+        raise UserError(f"{key} = {value}: expected a share above 0, up to 1.")
+    return value
+
+
+def _named(kind: type) -> str:
+    return {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "text")

@@ -1,0 +1,26 @@
+"""`none`: no encoder, the baseline. Its vectors are all alike, so the editor has only before and context."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from editvec.config import ModelConfig
+from editvec.encoders.base import EditEncoder
+from editvec.nn.recurrent import States
+from editvec.tensors.batch import Batch
+
+
+class NoEncoder(EditEncoder):
+    """Every edit is the zero vector of one dimension."""
+
+    edit_dim = 1
+    reads = False
+
+    @classmethod
+    def from_config(cls, config: ModelConfig, num_known: int) -> NoEncoder:
+        """As a config has it."""
+        return cls()
+
+    def forward(self, batch: Batch, before: States | None, after: States | None) -> Tensor:
+        return torch.zeros(len(batch), self.edit_dim)

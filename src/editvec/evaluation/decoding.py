@@ -1,0 +1,164 @@
+"""A model over a file of edits: each edit's own vector, the editor's answers to it, and whether they are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from editvec.edit import Edit
+from editvec.evaluation import metrics
+from editvec.evaluation.metrics import Estimate
+from editvec.model import Candidate, EditModel
+from editvec.seen import Seen
+from editvec.tensors.corpus import by_length
+from editvec.tensors.example import Example, TooLongError
+from editvec.vocab import UNKNOWN, read_tokens
+
+_WINDOW = 2048
+_EDITS, _TOKENS = 64, 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model made of one edit."""
+
+    edit: Edit
+    candidates: tuple[Candidate, ...]
+    rank: int | None
+    """The place of the true `after` among the candidates, from 1."""
+    log_prob: float
+    """Of the true `after`."""
+    num_tokens: int
+    seen: bool
+    """Whether the edit is, token by token, in the training set."""
+    writable: bool
+    """Whether each token of `after` is in the vocabulary, before or context: where not, nobody could be right."""
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "id": self.edit.id,
+            "rank": self.rank,
+            "log_prob": self.log_prob,
+            "num_tokens": self.num_tokens,
+            "seen": self.seen,
+            "writable": self.writable,
+            "before": self.edit.model_before,
+            "after": self.edit.model_after,
+            "candidates": [{"tokens": found.tokens, "score": found.score} for found in self.candidates],
+        }
+
+
+@dataclass(slots=True)
+class Scores:
+    """The answers to some edits, in numbers."""
+
+    ranks: list[int | None] = field(default_factory=list)
+    log_probs: list[float] = field(default_factory=list)
+    num_tokens: list[int] = field(default_factory=list)
+    writable: int = 0
+
+    def add(self, answer: Answer) -> None:
+        """Counts one more."""
+        self.ranks.append(answer.rank)
+        self.log_probs.append(answer.log_prob)
+        self.num_tokens.append(answer.num_tokens)
+        self.writable += answer.writable
+
+    @property
+    def accuracy(self) -> Estimate:
+        """The share of edits whose best candidate is right, token by token."""
+        return metrics.mean(metrics.hits(self.ranks, 1))
+
+    def recall(self, k: int) -> Estimate:
+        """The share of edits with the right one among the k best."""
+        return metrics.mean(metrics.hits(self.ranks, k))
+
+    @property
+    def perplexity(self) -> float:
+        """A token, as the paper defines it."""
+        return metrics.perplexity(self.log_probs, self.num_tokens)
+
+    @property
+    def ceiling(self) -> float:
+        """The share of edits that can be written at all with this vocabulary."""
+        return self.writable / len(self.ranks) if self.ranks else float("nan")
+
+    def as_json(self, k: int) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "edits": len(self.ranks),
+            "accuracy": self.accuracy._asdict(),
+            f"recall@{k}": self.recall(k)._asdict(),
+            "perplexity": self.perplexity,
+            "ceiling": self.ceiling,
+        }
+
+
+@dataclass(slots=True)
+class Report:
+    """Scores on all edits and on those that the model was not trained on."""
+
+    all: Scores = field(default_factory=Scores)
+    unseen: Scores = field(default_factory=Scores)
+    too_long: int = 0
+
+    def add(self, answer: Answer) -> None:
+        """Counts one more."""
+        self.all.add(answer)
+        if not answer.seen:
+            self.unseen.add(answer)
+
+
+def answer_all(
+    model: EditModel, edits: Iterable[Edit], report: Report, *, k: int = 5, seen: Seen | None = None
+) -> Iterator[Answer]:
+    """The answers to edits, in their order, counted in the report as they come; edits longer than the model reads are
+    counted as such."""
+    edits = iter(edits)
+    while window := list(islice(edits, _WINDOW)):
+        pairs = []
+        for edit in window:
+            try:
+                pairs.append((edit, model.exampler(edit)))
+            except TooLongError:
+                report.too_long += 1
+        examples = [example for _, example in pairs]
+        log_probs = _log_probs(model, examples)
+        candidates = model.write(examples, model.encode_examples(examples), k=k)
+        for (edit, example), log_prob, found in zip(pairs, log_probs, candidates, strict=True):
+            answer = _answer(model, edit, example, log_prob, found, seen)
+            report.add(answer)
+            yield answer
+
+
+def _answer(
+    model: EditModel, edit: Edit, example: Example, log_prob: float, found: list[Candidate], seen: Seen | None
+) -> Answer:
+    # What the model reads is what it can be asked to write: lower-cased where it lower-cases. A token that it could
+    # not name is wrong whatever the true one is.
+    truth = read_tokens(edit, lowercase=model.config.lowercase)[1]
+    rank = metrics.rank_of(truth, [candidate.tokens for candidate in found])
+    writable = not bool((example.after == UNKNOWN).any())
+    return Answer(
+        edit=edit,
+        candidates=tuple(found),
+        rank=rank,
+        log_prob=log_prob,
+        num_tokens=len(truth),
+        seen=seen is not None and edit in seen,
+        writable=writable,
+    )
+
+
+def _log_probs(model: EditModel, examples: Sequence[Example]) -> list[float]:
+    """The log-probability of each true `after`, given its edit's vector."""
+    answers = np.empty(len(examples))
+    with model.network.asked():
+        for places in by_length(examples, _EDITS, _TOKENS):
+            answers[places] = model.network(model.collate([examples[place] for place in places])).double().numpy()
+    return [float(value) for value in answers]

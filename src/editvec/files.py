@@ -1,0 +1,51 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from editvec.errors import UserError
+
+
+def check_place(path: Path) -> None:
+    """UserError when no file can be written there."""
+    if not path.parent.is_dir():
+        raise UserError(f"{path.parent} is not a folder. Create it first.")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder. Give a file name.")
+    if not os.access(path.parent, os.W_OK):
+        raise UserError(f"cannot write in {path.parent}. Choose another place with -o.")
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[IO[bytes]]:
+    """A stream whose bytes appear under `path` only when all were written; nothing is left behind otherwise."""
+    check_place(path)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Writes a file that appears when it is whole."""
+    with atomic(path) as stream:
+        stream.write(content)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

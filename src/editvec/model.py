@@ -1,0 +1,193 @@
+"""EditModel: an encoder and an editor over one vocabulary. Builds, saves, loads; encodes edits and applies vectors.
+
+A saved model is a folder: `config.toml`, `vocab.json`, `model.safetensors`. Nothing in it is executed when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import safetensors
+import safetensors.torch
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from editvec import config as configuration
+from editvec.config import Config, ModelConfig
+from editvec.diff import Tag, align
+from editvec.edit import Edit, Tokens, Version
+from editvec.errors import BadInputError, UserError
+from editvec.files import write_atomically
+from editvec.network import EditNetwork
+from editvec.syntax.snippet import restore_answer, snippet_edit
+from editvec.tensors.batch import Batch, collate, collate_source
+from editvec.tensors.corpus import by_length
+from editvec.tensors.example import Example, Exampler
+from editvec.vocab import UNKNOWN, Vocab
+
+CONFIG, VOCAB, WEIGHTS, SEEN = "config.toml", "vocab.json", "model.safetensors", "seen.u64"
+_BATCH, _TOKENS = 64, 8192
+_MARGIN = 10.0
+
+
+class Candidate(NamedTuple):
+    """What an editor would write, with its log-probability. `complete` is False where it holds a token that the
+    model could not name."""
+
+    tokens: Tokens
+    score: float
+    complete: bool
+
+
+class Suggestion(NamedTuple):
+    """A candidate in the words of the snippet that it is for."""
+
+    text: str
+    tokens: Tokens
+    score: float
+
+
+class EditModel:
+    """A network, the vocabulary that its ids are of, and the config that built it."""
+
+    def __init__(self, config: ModelConfig, vocab: Vocab) -> None:
+        self.config, self.vocab = config, vocab
+        self.exampler = Exampler(vocab, config.max_tokens, config.max_context, config.lowercase)
+        self.network = EditNetwork(config, len(vocab))
+
+    @property
+    def edit_dim(self) -> int:
+        """The length of an edit vector."""
+        return self.network.encoder.edit_dim
+
+    def collate(self, examples: Sequence[Example]) -> Batch:
+        """Examples as this model reads them."""
+        return collate(examples, changed_only=self.config.changed_only)
+
+    def encode(self, edits: Iterable[Edit]) -> NDArray[np.float32]:
+        """The edit vectors of edits, in their order: [edits, edit_dim]."""
+        examples = map(self.exampler, edits)
+        parts = [np.zeros((0, self.edit_dim), np.float32)]
+        while window := list(islice(examples, 64 * _BATCH)):
+            parts.append(self.encode_examples(window))
+        return np.concatenate(parts)
+
+    def encode_examples(self, examples: Sequence[Example]) -> NDArray[np.float32]:
+        """The edit vectors of examples, in their order: [examples, edit_dim]."""
+        vectors = np.empty((len(examples), self.edit_dim), np.float32)
+        with self.network.asked():
+            for places in by_length(examples, _BATCH, _TOKENS):
+                vectors[places] = self.network.vectors(self.collate([examples[place] for place in places])).numpy()
+        return vectors
+
+    def write(
+        self, examples: Sequence[Example], vectors: NDArray[np.float32] | Tensor, *, k: int = 5, margin: float = _MARGIN
+    ) -> list[list[Candidate]]:
+        """What the editor makes of each example's before and context with the vector beside it. `after` is not read."""
+        vectors = torch.as_tensor(vectors, dtype=torch.float32)
+        answers: list[list[Candidate]] = [[] for _ in examples]
+        order = sorted(range(len(examples)), key=lambda place: len(examples[place].before))
+        for start in range(0, len(order), _BATCH):
+            places = order[start : start + _BATCH]
+            found = self.network.search(
+                collate_source([examples[place] for place in places]), vectors[places], k=k, margin=margin
+            )
+            for place, each in zip(places, found, strict=True):
+                answers[place] = [
+                    Candidate(self.exampler.written(ids, examples[place]), score, UNKNOWN not in ids)
+                    for ids, score in each
+                ]
+        return answers
+
+    def apply(
+        self,
+        before: str | Edit,
+        vector: NDArray[np.float32] | None = None,
+        k: int = 5,
+        *,
+        like: Edit | tuple[str, str] | None = None,
+        language: str = "csharp",
+    ) -> list[Suggestion]:
+        """The `k` best `after`s of a snippet or of an edit's `before` (its own `after` is not read), with an edit
+        vector or with that of an example: `apply("i = i + 2;", like=("x = x + 1;", "x++;"))`. What the model could
+        not put into the words of `before` is left out."""
+        edit = before if isinstance(before, Edit) else snippet_edit(before, "", language)
+        edit = _without_after(edit)
+        if (vector is None) == (like is None):
+            raise UserError("give either an edit vector or an example of the edit, not both.")
+        if like is not None:
+            vector = self.encode([like if isinstance(like, Edit) else snippet_edit(*like, edit.language)])[0]
+        vector = np.asarray(vector, np.float32)
+        if vector.shape != (self.edit_dim,):
+            raise UserError(
+                f"an edit vector of this model has {self.edit_dim} numbers, this one's shape is {vector.shape}."
+            )
+        suggestions = []
+        for found in self.write([self.exampler(edit)], vector[None], k=k)[0]:
+            kept = [
+                (place.before, place.after)
+                for place in align(edit.model_before, found.tokens).positions
+                if place.tag is Tag.EQUAL and place.before is not None and place.after is not None
+            ]
+            written = restore_answer(edit, found.tokens, kept) if found.complete else None
+            if written is not None:
+                suggestions.append(Suggestion(written.text, written.tokens, found.score))
+        return suggestions
+
+    def save(self, folder: Path, *, config: Config | None = None) -> None:
+        """Writes the model into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / CONFIG, configuration.dumps(config or Config(self.config)).encode())
+        self.vocab.save(folder / VOCAB)
+        save_weights(folder / WEIGHTS, self.network)
+
+
+def load(folder: str | Path) -> EditModel:
+    """The model in a folder."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise UserError(f"{folder} is not a folder. Give the folder of a trained model.")
+    for name in (CONFIG, VOCAB, WEIGHTS):
+        if not (folder / name).is_file():
+            raise BadInputError(folder, None, f"not a trained model: {name} is missing. Train one with editvec train.")
+    model = EditModel(configuration.load(folder / CONFIG).model, Vocab.load(folder / VOCAB))
+    load_weights(folder / WEIGHTS, model.network)
+    model.network.eval()
+    return model
+
+
+def save_weights(path: Path, network: EditNetwork) -> None:
+    """Writes a network's weights; a weight that two layers share is written once."""
+    weights = {name: weight.detach().contiguous() for name, weight in network.named_parameters()}
+    write_atomically(path, safetensors.torch.save(weights))
+
+
+def load_weights(path: Path, network: EditNetwork) -> None:
+    """Reads what `save_weights` wrote into a network of the same shape."""
+    try:
+        found = safetensors.torch.load(path.read_bytes())
+    except (safetensors.SafetensorError, OSError) as error:
+        raise BadInputError(path, None, f"not sound weights ({error}). Train again or copy the file again.") from None
+    wanted = dict(network.named_parameters())
+    if missing := sorted(wanted.keys() - found.keys()):
+        raise BadInputError(path, None, f"not the weights of this config: {missing[0]} is missing.")
+    if foreign := sorted(found.keys() - wanted.keys()):
+        raise BadInputError(path, None, f"not the weights of this config: it has no {foreign[0]}.")
+    for name, weight in wanted.items():
+        if found[name].shape != weight.shape:
+            have, want = tuple(found[name].shape), tuple(weight.shape)
+            raise BadInputError(path, None, f"{name} has the size {have}, its config and vocabulary make it {want}.")
+    with torch.no_grad():
+        for name, weight in wanted.items():
+            weight.copy_(found[name])
+
+
+def _without_after(edit: Edit) -> Edit:
+    canonical = replace(edit.canonical, after=()) if edit.canonical else None
+    return replace(edit, after=Version("", ()), canonical=canonical)

@@ -1,0 +1,79 @@
+"""The network of a model: an encoder and an editor over one reader. Tensors in, tensors out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from editvec.config import ModelConfig
+from editvec.editors import build_editor
+from editvec.encoders import build_encoder
+from editvec.reading import Reader, TokenEmbedding
+from editvec.search import Hypothesis, beam_search
+from editvec.tensors.batch import Batch, SourceBatch
+
+
+class EditNetwork(nn.Module):
+    """What a config describes, over `num_known` ids of a vocabulary."""
+
+    def __init__(self, config: ModelConfig, num_known: int) -> None:
+        super().__init__()
+        self.context, self.max_steps = config.context, config.max_tokens + 1
+        self.reader = _reader(config, num_known)
+        self.encoder = build_encoder(config, num_known)
+        self.shared = config.shared_reader
+        if self.encoder.reads and not self.shared:
+            self.encoder_reader = _reader(config, num_known)
+        self.editor = build_editor(config, self.reader, self.encoder.edit_dim)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The log-probability of each `after`, given its edit's own vector: [batch]."""
+        if self.encoder.reads and self.shared:
+            reading, after = self.reader.read_edit(batch, context=self.context)
+            vectors = self.encoder(batch, reading.before, after)
+        else:
+            reading = self.reader.read(batch.source, context=self.context)
+            vectors = self.vectors(batch)
+        log_probs: Tensor = self.editor(batch.source, reading, vectors, batch.target)
+        return log_probs
+
+    def vectors(self, batch: Batch) -> Tensor:
+        """The edit vectors of a batch: [batch, edit_dim]."""
+        before = after = None
+        if self.encoder.reads:
+            reader = self.reader if self.shared else self.encoder_reader
+            reading, after = reader.read_edit(batch, context=False)
+            before = reading.before
+        vectors: Tensor = self.encoder(batch, before, after)
+        return vectors
+
+    def search(
+        self, source: SourceBatch, vectors: Tensor, *, k: int, margin: float = math.inf
+    ) -> list[list[Hypothesis]]:
+        """The `k` best `after`s of each source with the vector beside it, best first, as ids that end with END."""
+        with self.asked():
+            reading = self.reader.read(source, context=self.context)
+            steps = self.editor.steps(source, reading, vectors)
+            return beam_search(steps, num_sources=len(vectors), width=k, max_steps=self.max_steps, margin=margin)
+
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """No gradients, no dropout; afterwards as it was."""
+        training = self.training
+        self.eval()
+        try:
+            with torch.inference_mode():
+                yield
+        finally:
+            self.train(training)
+
+
+def _reader(config: ModelConfig, num_known: int) -> Reader:
+    embedding = TokenEmbedding(
+        num_known=num_known, num_slots=config.unknown_slots, dim=config.embed_dim, dropout=config.embed_dropout
+    )
+    return Reader(embedding=embedding, dim=config.embed_dim)

@@ -1,0 +1,70 @@
+"""Tokens as the networks read them: ids → embeddings → states in their surroundings.
+
+The paper has one reader for before, after and context; encoder and editor may share it or have one each.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from editvec.nn.recurrent import BiLSTM, States
+from editvec.tensors.batch import Batch, Ragged, SourceBatch, stack
+from editvec.vocab import UNKNOWN
+
+
+class Reading(NamedTuple):
+    """The tokens of a source as a reader saw them, so that an encoder and an editor that share it read once."""
+
+    before: States
+    context: States | None
+
+
+class TokenEmbedding(nn.Module):
+    """Ids → embeddings. Ids from `num_known` up, the tokens outside the vocabulary, have `num_slots` embeddings in the
+    order of their first occurrence in an edit, or, where there are none, all that of UNKNOWN."""
+
+    def __init__(self, *, num_known: int, num_slots: int, dim: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.num_known, self.num_slots = num_known, num_slots
+        self.table = nn.Embedding(num_known + num_slots, dim)
+        nn.init.normal_(self.table.weight, std=dim**-0.5)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Ids of any shape [...] → [..., dim]."""
+        if self.num_slots:
+            rows = ids.clamp(max=self.num_known + self.num_slots - 1)
+        else:
+            rows = torch.where(ids < self.num_known, ids, UNKNOWN)
+        embedded: Tensor = self.dropout(self.table(rows))
+        return embedded
+
+
+class Reader(nn.Module):
+    """A biLSTM over embedded tokens."""
+
+    def __init__(self, *, embedding: TokenEmbedding, dim: int) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.lstm = BiLSTM(input_dim=embedding.table.embedding_dim, dim=dim)
+
+    def forward(self, tokens: Ragged) -> States:
+        """The states of tokens."""
+        states: States = self.lstm(self.embedding(tokens.ids), tokens.lengths)
+        return states
+
+    def read(self, source: SourceBatch, *, context: bool) -> Reading:
+        """What an editor may read."""
+        return Reading(self(source.before), self(source.context) if context else None)
+
+    def read_edit(self, batch: Batch, *, context: bool) -> tuple[Reading, States]:
+        """What an editor may read, and `after`. Two versions of one edit are about as long: both are read in one go."""
+        versions = stack(batch.source.before, batch.target.after)
+        states, final = self(versions)
+        size = len(batch)
+        (first, second) = batch.source.before.ids.shape[1], batch.target.after.ids.shape[1]
+        before, after = States(states[:size, :first], final[:size]), States(states[size:, :second], final[size:])
+        return Reading(before, self(batch.source.context) if context else None), after

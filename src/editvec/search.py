@@ -1,0 +1,119 @@
+"""Beam search over anything that can be decided step by step. Knows neither tokens nor trees.
+
+All hypotheses of all sources are rows of one tensor; what has ended, or can no longer be among the best, is no row
+any more.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+State = TypeVar("State")
+
+
+class Steps(Protocol[State]):
+    """What is searched. A state holds any number of rows, each a hypothesis of some source."""
+
+    def start(self) -> State:
+        """One row for each source."""
+
+    def step(self, state: State) -> Tensor:
+        """The log-probability of every next choice, −∞ where it is illegal: [rows, choices]."""
+
+    def ends(self, state: State, rows: Tensor, choices: Tensor) -> Tensor:
+        """Whether a row is complete when it takes a choice: [n] for n pairs of both."""
+
+    def advance(self, state: State, rows: Tensor, choices: Tensor) -> State:
+        """A state of those rows, each after its choice; a row may be taken more than once, or not at all."""
+
+
+class Hypothesis(NamedTuple):
+    """A complete sequence of choices with its log-probability."""
+
+    choices: tuple[int, ...]
+    score: float
+
+
+def beam_search(
+    steps: Steps[State], *, num_sources: int, width: int, max_steps: int, margin: float = math.inf
+) -> list[list[Hypothesis]]:
+    """The best complete hypotheses of each source, at most `width`, best first.
+
+    At each step a source keeps its best continuations; one that is complete leaves the beam and takes its place with
+    it, so that `width` complete ones end the search. A hypothesis is dropped when it is `margin` less likely (in nats)
+    than the best of its source: such a one can end up in the list, but hardly ever at its top.
+    """
+    state = steps.start()
+    owners = torch.arange(num_sources)
+    scores = torch.zeros(num_sources)
+    room = torch.full((num_sources,), width)
+    best = torch.full((num_sources,), -math.inf)
+    trail: list[tuple[Tensor, Tensor]] = []
+    ended: list[list[tuple[float, int, int, int]]] = [[] for _ in range(num_sources)]
+    for step in range(max_steps):
+        rows, choices, scores, owners = _continue(steps.step(state), scores, owners, num_sources, width)
+        rank = _rank(owners, num_sources)
+        kept = rank < room[owners]
+        best = best.scatter_reduce(0, owners, scores, "amax")
+        kept &= scores >= best[owners] - margin
+        rows, choices, scores, owners = rows[kept], choices[kept], scores[kept], owners[kept]
+        done = steps.ends(state, rows, choices)
+        for row, choice, score, owner in zip(
+            rows[done].tolist(), choices[done].tolist(), scores[done].tolist(), owners[done].tolist(), strict=True
+        ):
+            ended[owner].append((score, step, row, choice))
+        room = room - torch.bincount(owners[done], minlength=num_sources)
+        alive = ~done & (room[owners] > 0)
+        rows, choices, scores, owners = rows[alive], choices[alive], scores[alive], owners[alive]
+        if not len(rows):
+            break
+        state = steps.advance(state, rows, choices)
+        trail.append((rows, choices))
+    history = [(rows.tolist(), choices.tolist()) for rows, choices in trail]
+    return [
+        [
+            Hypothesis(_walk(history, step, row, choice), score)
+            for score, step, row, choice in sorted(found, reverse=True)
+        ]
+        for found in ended
+    ]
+
+
+def _continue(
+    log_probs: Tensor, scores: Tensor, owners: Tensor, num_sources: int, width: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The best `width` continuations of each source, the best first: row, choice, score, owner."""
+    top, choice = log_probs.topk(min(width, log_probs.shape[1]), dim=1)
+    total = top + scores[:, None]
+    each = total.shape[1]
+    # Side by side, a source's rows fill one line of a table, whatever their number is.
+    place = _rank(owners, num_sources)
+    table = torch.full((num_sources, (int(place.max()) + 1) * each), -math.inf)
+    columns = (place * each)[:, None] + torch.arange(each)
+    table[owners[:, None], columns] = total
+    row_at = torch.zeros((num_sources, int(place.max()) + 1), dtype=torch.long)
+    row_at[owners, place] = torch.arange(len(owners))
+    best, at = table.topk(min(width, table.shape[1]), dim=1)
+    owner = torch.arange(num_sources)[:, None].expand_as(best)
+    real = best > -math.inf
+    row = row_at[owner, at // each]
+    return row[real], choice[row[real], (at % each)[real]], best[real], owner[real]
+
+
+def _rank(owners: Tensor, num_sources: int) -> Tensor:
+    """For each row how many rows of the same owner stand before it; the rows of an owner stand together."""
+    counts = torch.bincount(owners, minlength=num_sources)
+    first = counts.cumsum(0) - counts
+    return torch.arange(len(owners)) - first[owners]
+
+
+def _walk(history: list[tuple[list[int], list[int]]], step: int, row: int, choice: int) -> tuple[int, ...]:
+    choices = [choice]
+    for rows, chosen in reversed(history[:step]):
+        choices.append(chosen[row])
+        row = rows[row]
+    return tuple(reversed(choices))

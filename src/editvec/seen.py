@@ -1,0 +1,48 @@
+"""Which edits a model was trained on, as sorted digests of eight bytes: enough to tell whether one is among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.edit import Edit
+from editvec.errors import BadInputError
+from editvec.files import write_atomically
+from editvec.mining.split import form_of
+
+_DIGEST = np.dtype("<u8")
+
+
+class Seen:
+    """A set of edits: two are the same when before and after are, token by token."""
+
+    def __init__(self, digests: NDArray[np.uint64]) -> None:
+        self._digests = digests
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    def __contains__(self, edit: Edit) -> bool:
+        digest = np.uint64(form_of(edit))
+        place = int(np.searchsorted(self._digests, digest))
+        return place < len(self._digests) and self._digests[place] == digest
+
+    @classmethod
+    def of(cls, edits: Iterable[Edit]) -> Seen:
+        """The set of some edits."""
+        return cls(np.unique(np.fromiter((form_of(edit) for edit in edits), _DIGEST)))
+
+    def save(self, path: Path) -> None:
+        """Writes the digests, nothing else."""
+        write_atomically(path, self._digests.astype(_DIGEST).tobytes())
+
+    @classmethod
+    def load(cls, path: Path) -> Seen:
+        """Reads what `save` wrote."""
+        content = path.read_bytes()
+        if len(content) % _DIGEST.itemsize:
+            raise BadInputError(path, None, "cut short: not a whole number of digests")
+        return cls(np.frombuffer(content, _DIGEST))

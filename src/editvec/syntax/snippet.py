@@ -1,0 +1,134 @@
+"""Pieces of code or prose that somebody typed → edits as models read them, and the answers back into text.
+
+A snippet has no file around it that would say what is declared. So a name counts as a variable where one can stand,
+when it is written like one (a small letter or an underscore first) and is not called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from editvec.edit import Canonical, Edit, Tokens, Version
+from editvec.syntax import languages
+from editvec.syntax.canonical import KEPT_LITERALS, LITERAL, canonical_number
+from editvec.syntax.languages import Language
+from editvec.syntax.leaves import Leaf, Role
+from editvec.syntax.prose import words
+from editvec.syntax.token import encode
+from editvec.syntax.treesitter import Parsed
+
+
+def snippet_edit(before: str, after: str, language: str) -> Edit:
+    """The edit from one snippet to another, with canonical names where the language is a programming language."""
+    known = languages.get(language)
+    if not isinstance(known, Language):
+        return Edit("", language, Version(before, words(before)), Version(after, words(after)))
+    names: dict[str, str] = {}
+    literals: list[str] = []
+    plain, canonical = [], []
+    for text in (before, after):
+        leaves = _leaves(known, text)
+        plain.append(Version(text, tuple(leaf.text for leaf in leaves)))
+        canonical.append(_canonical(leaves, names, literals))
+    form = Canonical(canonical[0], canonical[1], (), (), tuple(names), tuple(literals))
+    return Edit("", language, plain[0], plain[1], canonical=form)
+
+
+def _leaves(language: Language, text: str) -> list[Leaf]:
+    """The leaves of a snippet in the first wrapping that makes it whole, or, if none does, in the first."""
+    data = encode(text)
+    tries = []
+    for opening, closing in language.wrappers or (("", ""),):
+        parsed = Parsed(language, opening.encode() + data + closing.encode())
+        tries.append((parsed.tree.root_node.has_error, parsed, len(opening)))
+        if not tries[-1][0]:
+            break
+    _, parsed, start = min(tries, key=lambda each: each[0])
+    return parsed.leaves(start, start + len(data))
+
+
+def _canonical(leaves: Sequence[Leaf], names: dict[str, str], literals: list[str]) -> Tokens:
+    tokens = []
+    for at, leaf in enumerate(leaves):
+        called = leaves[at + 1].text == "(" if at + 1 < len(leaves) else False
+        if leaf.role is Role.LITERAL and leaf.text not in KEPT_LITERALS:
+            literals.append(leaf.text)
+            tokens.append(LITERAL)
+        elif leaf.role is Role.NAME and _is_variable(leaf.text) and not called:
+            tokens.append(names.setdefault(leaf.text, f"VAR{len(names)}"))
+        else:
+            tokens.append(leaf.text)
+    return tuple(tokens)
+
+
+def _is_variable(name: str) -> bool:
+    return name[:1].islower() or name[:1] == "_"
+
+
+class Written(NamedTuple):
+    """An answer in the snippet's own words."""
+
+    tokens: Tokens
+    text: str
+
+
+def restore_answer(edit: Edit, answer: Tokens, pairs: Sequence[tuple[int, int]]) -> Written | None:
+    """What an answer in canonical tokens says in the words of the edit's `before`; None where it names something that
+    `before` does not have. `pairs` are the places (in before, in answer) of tokens that stayed."""
+    kept = {there: here for here, there in pairs}
+    tokens = _restore(edit, answer, kept)
+    return None if tokens is None else Written(tokens, _spaced(edit.before, tokens, kept))
+
+
+def _restore(edit: Edit, answer: Tokens, kept: dict[int, int]) -> Tokens | None:
+    if edit.canonical is None:
+        return answer
+    form, own = edit.canonical, edit.before.tokens
+    texts = {text for text, token in zip(own, form.before, strict=True) if token == LITERAL}
+    # Which of several literals is meant, a canonical answer does not say, unless it keeps them all.
+    if len(texts) > 1 and answer.count(LITERAL) not in (0, form.before.count(LITERAL)):
+        return None
+    tokens = []
+    for at, token in enumerate(answer):
+        number = canonical_number(token)
+        if at in kept:
+            tokens.append(own[kept[at]])
+        elif token == LITERAL:
+            if len(texts) != 1:
+                return None
+            tokens.append(next(iter(texts)))
+        elif number is not None:
+            if number >= len(form.names):
+                return None
+            tokens.append(form.names[number])
+        else:
+            tokens.append(token)
+    return tuple(tokens)
+
+
+_TIGHT_BEFORE = frozenset(". , ; ) ] ? ++ -- ( [".split())
+_TIGHT_BEHIND = frozenset(". ( [ ! ~".split())
+
+
+def _spaced(before: Version, tokens: Tokens, kept: dict[int, int]) -> str:
+    """Tokens as text: with the white space of `before` between tokens that were neighbours there."""
+    gaps = _gaps(before)
+    text = ""
+    for at, token in enumerate(tokens):
+        if at and kept.get(at, -1) == kept.get(at - 1, -3) + 1:
+            text += gaps[kept[at]]
+        elif at and not (token in _TIGHT_BEFORE or tokens[at - 1] in _TIGHT_BEHIND):
+            text += " "
+        text += token
+    return text
+
+
+def _gaps(version: Version) -> list[str]:
+    """The white space (or comment) in front of each token; a space where the text is not that of the tokens."""
+    gaps, end = [], 0
+    for token in version.tokens:
+        start = version.text.find(token, end)
+        gaps.append(version.text[end:start] if start >= 0 else " ")
+        end = start + len(token) if start >= 0 else end
+    return gaps

@@ -1,0 +1,100 @@
+"""Examples on disk, in blocks, and the order in which training sees them.
+
+A corpus is an Arrow file that training makes once of its edits. Memory holds one window of blocks at a time, whatever
+the number of edits; the order of an epoch is a function of its seed alone, so a run can go on in the middle of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from itertools import islice, pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from editvec.files import atomic
+from editvec.tensors.example import Example
+
+BLOCK = 1024
+WINDOW = 32
+"""Blocks that are shuffled and sorted by length together."""
+
+_SCHEMA = pa.schema(
+    [(item.name, pa.list_(pa.string() if item.name == "unknown" else pa.int32())) for item in fields(Example)]
+)
+
+
+class Corpus:
+    """Examples in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
+        self.num_blocks = self._reader.num_record_batches
+        last = self._reader.get_batch(self.num_blocks - 1).num_rows if self.num_blocks else 0
+        self.num_examples = max(0, self.num_blocks - 1) * BLOCK + last
+
+    def block(self, number: int) -> list[Example]:
+        """The examples of a block, each with memory of its own."""
+        columns = []
+        for name, column in zip(_SCHEMA.names, self._reader.get_batch(number).columns, strict=True):
+            if name == "unknown":
+                columns.append([tuple(value) for value in column.to_pylist()])
+            else:
+                values, offsets = column.flatten().to_numpy(), column.offsets.to_numpy()
+                starts = offsets - offsets[0]
+                columns.append([values[low:high].copy() for low, high in pairwise(starts)])
+        return [Example(*values) for values in zip(*columns, strict=True)]
+
+    def __iter__(self) -> Iterator[Example]:
+        for number in range(self.num_blocks):
+            yield from self.block(number)
+
+
+def build_corpus(path: Path, examples: Iterable[Example]) -> Corpus:
+    """Writes examples to a file, block by block."""
+    examples = iter(examples)
+    with atomic(path) as stream, pa.ipc.new_file(stream, _SCHEMA) as writer:
+        while block := list(islice(examples, BLOCK)):
+            columns = [pa.array([getattr(example, item.name) for example in block], item.type) for item in _SCHEMA]
+            writer.write_batch(pa.record_batch(columns, schema=_SCHEMA))
+    return Corpus(path)
+
+
+def epoch_batches(
+    corpus: Corpus, *, seed: int, epoch: int, batch_edits: int, batch_tokens: int, first: int = 0
+) -> Iterator[list[Example]]:
+    """The batches of an epoch, from the `first` on: edits of similar length together, everything else by chance."""
+    chance = np.random.default_rng([seed, epoch])
+    blocks = chance.permutation(corpus.num_blocks)
+    number = 0
+    for start in range(0, len(blocks), WINDOW):
+        window = [example for block in blocks[start : start + WINDOW] for example in corpus.block(block)]
+        window = [window[place] for place in chance.permutation(len(window))]
+        batches = list(by_length(window, batch_edits, batch_tokens))
+        for chosen in chance.permutation(len(batches)):
+            if number >= first:
+                yield [window[place] for place in batches[chosen]]
+            number += 1
+
+
+def by_length(examples: Sequence[Example], batch_edits: int, batch_tokens: int) -> Iterator[list[int]]:
+    """The places of examples, sorted by length and cut into batches of at most so many edits and (padded) tokens."""
+    batch: list[int] = []
+    widest = 0
+    for place in sorted(range(len(examples)), key=lambda place: _length(examples[place])):
+        example = examples[place]
+        wide = len(example.before) + len(example.after) + len(example.context)
+        if batch and (len(batch) == batch_edits or (len(batch) + 1) * max(wide, widest) > batch_tokens):
+            yield batch
+            batch, widest = [], 0
+        batch.append(place)
+        widest = max(widest, wide)
+    if batch:
+        yield batch
+
+
+def _length(example: Example) -> tuple[int, int]:
+    # The decoder and the aligned versions cost most, so they are what must not be padded much.
+    return (len(example.before) + len(example.after)) // 2, len(example.context)

@@ -1,0 +1,113 @@
+"""An edit in numbers, before anything is padded: what `Exampler` makes of an `Edit` for one vocabulary.
+
+Ids from `len(vocab)` up name the edit's own tokens outside the vocabulary: `len(vocab) + i` is `unknown[i]`, in order
+of first occurrence in before and context. So two positions hold the same token exactly when their ids are equal, and a
+copy can be told by comparing numbers. A token of `after` that is in none of vocabulary, before and context is
+UNKNOWN: nobody can write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.diff import Tag, align
+from editvec.edit import Edit, Tokens
+from editvec.errors import UserError
+from editvec.vocab import END, PLACE, UNKNOWN, Vocab, read_tokens
+
+Ids = NDArray[np.int32]
+
+TAGS = (Tag.EQUAL, Tag.REPLACED, Tag.ADDED, Tag.REMOVED)
+_TAG_IDS = {tag: at for at, tag in enumerate(TAGS)}
+NOWHERE = -1
+"""In an alignment: the side on which a position has no token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The ids of an edit and the alignment of its two versions. `before` and `after` end with END; `context` holds
+    PLACE where the edit stands."""
+
+    before: Ids
+    context: Ids
+    unknown: Tokens
+    after: Ids
+    tags: Ids
+    """For each position of the alignment an index into TAGS."""
+    aligned_before: Ids
+    """For each position of the alignment its place in `before`, or NOWHERE."""
+    aligned_after: Ids
+
+
+class TooLongError(UserError):
+    """An edit is longer than its model reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exampler:
+    """Makes examples for one vocabulary."""
+
+    vocab: Vocab
+    max_tokens: int = 100
+    max_context: int = 160
+    lowercase: bool = False
+
+    def __call__(self, edit: Edit) -> Example:
+        """The example of an edit; TooLongError where it is longer than the limit."""
+        before, after, above, below = read_tokens(edit, lowercase=self.lowercase)
+        for side, tokens in (("before", before), ("after", after)):
+            if len(tokens) > self.max_tokens:
+                raise TooLongError(
+                    f"edit {edit.id}: its {side} has {len(tokens)} tokens, this model reads up to {self.max_tokens} "
+                    "(max_tokens). Give a shorter one."
+                )
+        unknown: dict[str, int] = {}
+        before_ids = [*self._source_ids(before, unknown), END]
+        half = self.max_context // 2
+        room = (max(half, self.max_context - len(below)), max(half, self.max_context - len(above)))
+        above, below = above[-room[0] :], below[: room[1]]
+        context_ids = [*self._source_ids(above, unknown), PLACE, *self._source_ids(below, unknown)]
+        known = self.vocab.ids
+        after_ids = [known.get(token) or unknown.get(token, UNKNOWN) for token in after]
+        alignment = align(before, after).positions
+        return Example(
+            before=_array(before_ids),
+            context=_array(context_ids),
+            unknown=tuple(unknown),
+            after=_array([*after_ids, END]),
+            tags=_array([_TAG_IDS[position.tag] for position in alignment]),
+            aligned_before=_array([NOWHERE if place.before is None else place.before for place in alignment]),
+            aligned_after=_array([NOWHERE if place.after is None else place.after for place in alignment]),
+        )
+
+    def all(self, edits: Iterable[Edit]) -> list[Example]:
+        """The examples of edits, in order."""
+        return [self(edit) for edit in edits]
+
+    def written(self, ids: Sequence[int], example: Example) -> Tokens:
+        """The tokens that ids of an example's `after` (or a model's) stand for, up to END."""
+        tokens = []
+        size = len(self.vocab)
+        for identity in ids:
+            if identity == END:
+                break
+            tokens.append(example.unknown[identity - size] if identity >= size else self.vocab.token(identity))
+        return tuple(tokens)
+
+    def _source_ids(self, tokens: Tokens, unknown: dict[str, int]) -> list[int]:
+        known, size = self.vocab.ids, len(self.vocab)
+        ids = []
+        for token in tokens:
+            identity = known.get(token)
+            if identity is None:
+                identity = unknown.setdefault(token, size + len(unknown))
+            ids.append(identity)
+        return ids
+
+
+def _array(ids: list[int]) -> Ids:
+    return np.array(ids, np.int32)

@@ -1,0 +1,6 @@
+"""Training: the loop, its checkpoints, and several processes."""
+
+from editvec.training.loop import Progress
+from editvec.training.run import Files, resume, train
+
+__all__ = ["Files", "Progress", "resume", "train"]

@@ -1,0 +1,69 @@
+"""The state of a run in one file, so that it is never half of one: tensors, and the rest as JSON in its metadata."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from editvec.errors import BadInputError
+from editvec.files import write_atomically
+from editvec.network import EditNetwork
+
+
+@dataclass(slots=True)
+class RunState:
+    """Where a run is, besides its weights."""
+
+    epoch: int = 0
+    batch: int = 0
+    """The next batch of that epoch."""
+    step: int = 0
+    edits: int = 0
+    """Seen in all epochs."""
+    epoch_edits: int = 0
+    epoch_loss: float = 0.0
+    """The summed loss of this epoch's edits so far."""
+    epoch_logs: float = 0.0
+    """The sum of their losses a token."""
+    best: float | None = None
+    best_epoch: int = 0
+    stalled: int = 0
+    """Epochs since the best one, or since the rate was halved."""
+    halvings: int = 0
+    seconds: float = 0.0
+    metrics: list[dict[str, Any]] = field(default_factory=list)
+    finished: bool = False
+
+
+def save_checkpoint(path: Path, network: EditNetwork, optimiser: torch.optim.Adam, state: RunState) -> None:
+    """Writes weights, the optimiser's moments and the state."""
+    tensors: dict[str, Tensor] = {}
+    for name, weight in network.named_parameters():
+        tensors[f"weight/{name}"] = weight.detach()
+        for key, value in optimiser.state[weight].items():
+            tensors[f"{key}/{name}"] = value
+    write_atomically(path, safetensors.torch.save(tensors, {"state": orjson.dumps(asdict(state)).decode()}))
+
+
+def load_checkpoint(path: Path, network: EditNetwork, optimiser: torch.optim.Adam) -> RunState:
+    """Reads what `save_checkpoint` wrote, into a network and an optimiser of the same run."""
+    try:
+        with safetensors.safe_open(path, "pt") as file:
+            state = RunState(**orjson.loads(file.metadata()["state"]))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        with torch.no_grad():
+            for name, weight in network.named_parameters():
+                weight.copy_(tensors.pop(f"weight/{name}"))
+                moments = {key: tensors.pop(f"{key}/{name}", None) for key in ("step", "exp_avg", "exp_avg_sq")}
+                if moments["step"] is not None:
+                    optimiser.state[weight] = moments
+    except (safetensors.SafetensorError, KeyError, TypeError, RuntimeError, OSError) as error:
+        raise BadInputError(path, None, f"not a sound checkpoint of this run ({error}). Start again.") from None
+    return state

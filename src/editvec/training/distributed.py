@@ -1,0 +1,55 @@
+"""Several processes as one: what `torchrun` starts, or a world of one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, distributed, nn
+from torch.nn.parallel import DistributedDataParallel
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """This process among its peers."""
+
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is the process that writes and talks."""
+        return self.rank == 0
+
+    def sum(self, values: Tensor) -> Tensor:
+        """The sum of a tensor over all processes."""
+        if self.size > 1:
+            distributed.all_reduce(values)
+        return values
+
+    def wait(self) -> None:
+        """Returns when every process has come here."""
+        if self.size > 1:
+            distributed.barrier()
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        """The model with its gradients averaged over all processes."""
+        return DistributedDataParallel(model) if self.size > 1 else model
+
+
+@contextmanager
+def joined() -> Iterator[World]:
+    """The world that `torchrun` made of this process, or one of its own."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield World()
+        return
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(1)
+    distributed.init_process_group("gloo")
+    try:
+        yield World(distributed.get_rank(), distributed.get_world_size())
+    finally:
+        distributed.destroy_process_group()

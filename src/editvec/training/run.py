@@ -1,0 +1,135 @@
+"""A run from files: vocabulary, corpora, a folder of its own, and the way back into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import torch
+
+from editvec import config as configuration
+from editvec import store, vocab
+from editvec.config import Config
+from editvec.edit import Edit
+from editvec.errors import UserError
+from editvec.files import write_atomically
+from editvec.model import CONFIG, SEEN, VOCAB, WEIGHTS, EditModel
+from editvec.seen import Seen
+from editvec.tensors.corpus import Corpus, build_corpus
+from editvec.tensors.example import Example, TooLongError
+from editvec.training.checkpoint import RunState
+from editvec.training.distributed import World, joined
+from editvec.training.loop import CHECKPOINT, Progress, Trainer
+from editvec.vocab import Vocab
+
+_CORPORA = ("train.arrow", "dev.arrow")
+_HELD_OUT = 0.05
+
+Watch = Callable[[Progress], None]
+Notice = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What a run learns from. Without `dev`, one edit in twenty of `train` is held out for it."""
+
+    train: Path
+    dev: Path | None = None
+
+
+def train(
+    folder: Path,
+    files: Files,
+    config: Config,
+    *,
+    watch: Watch = lambda progress: None,
+    notice: Notice = lambda text: None,
+) -> RunState:
+    """Trains a new model into a folder."""
+    if (folder / CHECKPOINT).exists():
+        raise UserError(f"{folder} already holds a run. Use --resume to go on, or another folder.")
+    if (folder / WEIGHTS).exists():
+        raise UserError(f"{folder} already holds a trained model. Choose another folder.")
+    with joined() as world:
+        if world.leads:
+            _prepare(folder, files, config, notice)
+        world.wait()
+        return _run(folder, config, world, watch, resume=False)
+
+
+def resume(folder: Path, *, watch: Watch = lambda progress: None, notice: Notice = lambda text: None) -> RunState:
+    """Goes on with the run in a folder, exactly as if it had not been interrupted."""
+    if not (folder / CHECKPOINT).exists():
+        done = "its training has finished." if (folder / WEIGHTS).exists() else "start one without --resume."
+        raise UserError(f"{folder} holds no run to resume: {done}")
+    config = configuration.load(folder / CONFIG)
+    with joined() as world:
+        return _run(folder, config, world, watch, resume=True)
+
+
+def _prepare(folder: Path, files: Files, config: Config, notice: Notice) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    model, share = config.model, config.training.fraction
+    words = vocab.build(
+        vocab.count_tokens(_edits(files, "train", share), lowercase=model.lowercase),
+        size=model.vocab_size,
+        min_count=model.min_count,
+    )
+    exampler = EditModel(model, words).exampler
+    for side, name in zip(("train", "dev"), _CORPORA, strict=True):
+        dropped: list[str] = []
+        corpus = build_corpus(folder / name, _examples(_edits(files, side, share), exampler, dropped))
+        if not corpus.num_examples:
+            raise UserError(
+                f"{files.dev if side == 'dev' and files.dev else files.train} has no edit to {_USES[side]}."
+            )
+        if dropped:
+            notice(f"{len(dropped)} edits of {side} are longer than {model.max_tokens} tokens and are left out")
+        notice(f"{side}: {corpus.num_examples:,} edits")
+    Seen.of(_edits(files, "train", share)).save(folder / SEEN)
+    words.save(folder / VOCAB)
+    write_atomically(folder / CONFIG, configuration.dumps(config).encode())
+
+
+_USES = {"train": "train on", "dev": "measure progress with. Give --dev"}
+
+
+def _run(folder: Path, config: Config, world: World, watch: Watch, *, resume: bool) -> RunState:
+    torch.manual_seed(config.training.seed)
+    model = EditModel(config.model, Vocab.load(folder / VOCAB))
+    corpora = [Corpus(folder / name) for name in _CORPORA]
+    trainer = Trainer(model, config, corpora[0], corpora[1], folder, world=world, watch=watch)
+    if resume:
+        trainer.resume()
+    state = trainer.run()
+    world.wait()
+    if world.leads:
+        for name in (CHECKPOINT, *_CORPORA):
+            (folder / name).unlink()
+    return state
+
+
+def _edits(files: Files, side: str, share: float) -> Iterator[Edit]:
+    if files.dev is not None:
+        found: Iterable[Edit] = store.read(files.train if side == "train" else files.dev, trees=False)
+    else:
+        held = side == "dev"
+        found = (edit for edit in store.read(files.train, trees=False) if (_draw("dev", edit) < _HELD_OUT) is held)
+    # A smaller share is a part of every larger one, whatever the seed: runs on 20 % see the same edits.
+    return (edit for edit in found if side == "dev" or share >= 1 or _draw("share", edit) < share)
+
+
+def _draw(purpose: str, edit: Edit) -> float:
+    """A number from 0 to 1 that is chance, but always the same for an edit."""
+    digest = blake2b(f"{purpose}\0{edit.id}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest) / 2**64
+
+
+def _examples(edits: Iterable[Edit], exampler: Callable[[Edit], Example], dropped: list[str]) -> Iterator[Example]:
+    for edit in edits:
+        try:
+            yield exampler(edit)
+        except TooLongError as error:
+            dropped.append(str(error))

@@ -1,0 +1,78 @@
+"""Small edits to learn, and a model to learn them with."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import torch
+
+from editvec import vocab
+from editvec.config import ModelConfig
+from editvec.edit import Edit, Version
+from editvec.model import EditModel
+
+TEN = (
+    ("x = x + 1 ;", "x ++ ;"),
+    ("y = y + 1 ;", "y ++ ;"),
+    ("if ( a == null ) return ;", "if ( a is null ) return ;"),
+    ("Assert . Equal ( 0 , xs . Count ) ;", "Assert . Empty ( xs ) ;"),
+    ("Assert . Equal ( 0 , ys . Count ) ;", "Assert . Empty ( ys ) ;"),
+    ("await Task . Run ( f ) ;", "await Task . Run ( f ) . ConfigureAwait ( false ) ;"),
+    ("var n = b == null ? null : b . Name ;", "var n = b ? . Name ;"),
+    ("return Foo ( ) ;", "return Bar ( ) ;"),
+    ("Log ( m ) ;", "Log . Debug ( m ) ;"),
+    ("int z = 0 ;", "var z = 0 ;"),
+)
+
+
+def edit(before: str, after: str, *, above: str = "", below: str = "", identity: str = "e") -> Edit:
+    """An edit of tokens that spaces separate."""
+    versions = [Version(text, tuple(text.split())) for text in (before, after)]
+    return Edit(
+        identity,
+        "csharp",
+        versions[0],
+        versions[1],
+        context_before=tuple(above.split()),
+        context_behind=tuple(below.split()),
+    )
+
+
+def ten_edits() -> list[Edit]:
+    """Ten different edits; one `after` holds a token that only the context has."""
+    edits = [edit(before, after, identity=f"e{at}") for at, (before, after) in enumerate(TEN)]
+    edits[7] = edit(*TEN[7], above="void Bar ( ) { }", below="}", identity="e7")
+    return edits
+
+
+def random_edits(number: int, seed: int = 0) -> list[Edit]:
+    """Edits of random tokens and lengths, in contexts."""
+    chance = random.Random(seed)
+
+    def words(least: int, most: int) -> str:
+        return " ".join(f"w{chance.randrange(40)}" for _ in range(chance.randint(least, most)))
+
+    return [
+        edit(words(1, 12), words(0, 12), above=words(0, 9), below=words(0, 9), identity=f"r{at}")
+        for at in range(number)
+    ]
+
+
+def small_config(**settings: Any) -> ModelConfig:
+    """A config whose networks train in seconds."""
+    sizes: dict[str, Any] = {"embed_dim": 32, "tag_dim": 8, "hidden_dim": 48, "edit_dim": 32, "dropout": 0.0}
+    return ModelConfig(**(sizes | {"min_count": 1} | settings))
+
+
+def small_model(edits: list[Edit], *, seed: int = 0, **settings: Any) -> EditModel:
+    """A model over the tokens of some edits, with random weights."""
+    config = small_config(**settings)
+    words = vocab.build(vocab.count_tokens(edits), size=config.vocab_size, min_count=config.min_count)
+    torch.manual_seed(seed)
+    model = EditModel(config, words)
+    # Far from uniform, so that a wrong score shows.
+    with torch.no_grad():
+        for weight in model.network.parameters():
+            weight.mul_(3)
+    return model

@@ -1,0 +1,202 @@
+"""The laws of models: what is trained is what is searched, padding and company change nothing, files give it back."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import editvec.model
+from editvec.edit import Edit, Version
+from editvec.editors import EDITORS
+from editvec.encoders import ENCODERS
+from editvec.model import EditModel
+from editvec.tensors.batch import collate_source
+from editvec.vocab import END
+from tests.model.edits import random_edits, small_model, ten_edits
+
+PAIRS = list(product(EDITORS, ENCODERS))
+SWITCHES: tuple[dict[str, bool | int], ...] = (
+    {},
+    {"context": False},
+    {"context_start": False},
+    {"copy": False},
+    {"copy": False, "context": False},
+    {"shared_reader": False},
+    {"changed_only": True},
+    {"unknown_slots": 4},
+    {"tied": True},
+    {"vocab_size": 12},
+    {"vocab_size": 12, "unknown_slots": 3, "tied": True, "changed_only": True},
+)
+
+
+def _log_probs(model: EditModel, edits: list[Edit]) -> torch.Tensor:
+    with model.network.asked():
+        found: torch.Tensor = model.network(model.collate(model.exampler.all(edits)))
+    return found
+
+
+@pytest.mark.parametrize("switches", SWITCHES, ids=str)
+def test_the_training_score_is_the_search_score(switches: dict[str, bool | int]) -> None:
+    edits = random_edits(12)
+    model = small_model(edits, **switches)
+    examples = model.exampler.all(edits)
+    batch = model.collate(examples)
+    trained = _log_probs(model, edits)
+    with model.network.asked():
+        reading = model.network.reader.read(batch.source, context=model.config.context)
+        steps = model.network.editor.steps(batch.source, reading, model.network.vectors(batch))
+        for row, example in enumerate(examples):
+            state, score = steps.start(), 0.0
+            at = torch.tensor([row])
+            for choice in example.after.tolist():
+                score += float(steps.step(state)[at[0], choice])
+                state = steps.advance(state, at, torch.tensor([choice]))
+                at = torch.tensor([0])
+            assert score == pytest.approx(float(trained[row]), rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("switches", SWITCHES, ids=str)
+def test_a_step_is_a_distribution(switches: dict[str, bool | int]) -> None:
+    edits = random_edits(9)
+    model = small_model(edits, **switches)
+    batch = model.collate(model.exampler.all(edits))
+    with model.network.asked():
+        reading = model.network.reader.read(batch.source, context=model.config.context)
+        steps = model.network.editor.steps(batch.source, reading, model.network.vectors(batch))
+        state = steps.advance(steps.start(), torch.arange(9), torch.full((9,), 7))
+        assert steps.step(state).exp().sum(1).tolist() == pytest.approx([1.0] * 9, abs=1e-5)
+
+
+@pytest.mark.parametrize(("editor", "encoder"), PAIRS)
+def test_company_and_padding_change_nothing(editor: str, encoder: str) -> None:
+    edits = random_edits(17)
+    model = small_model(edits, editor=editor, encoder=encoder, vocab_size=20)
+    together = _log_probs(model, edits).tolist()
+    alone = [float(_log_probs(model, [edit])) for edit in edits]
+    assert together == pytest.approx(alone, rel=1e-5, abs=1e-5)
+    vectors = model.encode(edits)
+    one_by_one = np.concatenate([model.encode([edit]) for edit in edits])
+    np.testing.assert_allclose(vectors, one_by_one, atol=1e-5)
+    found = model.write(model.exampler.all(edits), vectors)
+    for edit, vector, candidates in zip(edits, vectors, found, strict=True):
+        single = model.write(model.exampler.all([edit]), vector[None])[0]
+        assert [c.tokens for c in single] == [c.tokens for c in candidates]
+        assert [c.score for c in single] == pytest.approx([c.score for c in candidates], abs=1e-4)
+
+
+def test_beam_of_one_is_greedy() -> None:
+    edits = random_edits(20)
+    model = small_model(edits)
+    examples = model.exampler.all(edits)
+    source = collate_source(examples)
+    vectors = torch.from_numpy(model.encode(edits))
+    found = model.network.search(source, vectors, k=1)
+    with model.network.asked():
+        reading = model.network.reader.read(source, context=True)
+        steps = model.network.editor.steps(source, reading, vectors)
+        for row, hypotheses in enumerate(found):
+            choices: list[int] = []
+            state, score = steps.start(), 0.0
+            at = torch.tensor([row])
+            while len(choices) < model.network.max_steps and (not choices or choices[-1] != END):
+                best = steps.step(state)[at[0]].max(0)
+                choices.append(int(best.indices))
+                score += float(best.values)
+                state = steps.advance(state, at, best.indices[None])
+                at = torch.tensor([0])
+            if choices[-1] != END:
+                assert hypotheses == []
+            else:
+                assert list(hypotheses[0].choices) == choices
+                assert hypotheses[0].score == pytest.approx(score, abs=1e-4)
+
+
+def test_search_scores_are_what_training_gives_the_found() -> None:
+    edits = random_edits(60)
+    model = small_model(edits, vocab_size=20)
+    vectors = model.encode(edits)
+    found = model.write(model.exampler.all(edits), vectors, margin=math.inf)
+    checked = 0
+    for edit, vector, candidates in zip(edits, vectors, found, strict=True):
+        assert [c.score for c in candidates] == sorted((c.score for c in candidates), reverse=True)
+        for candidate in candidates:
+            if not candidate.complete:
+                continue
+            after = Version("", candidate.tokens)
+            batch = model.collate([model.exampler(dataclasses.replace(edit, after=after))])
+            with model.network.asked():
+                reading = model.network.reader.read(batch.source, context=True)
+                score = model.network.editor(batch.source, reading, torch.from_numpy(vector)[None], batch.target)
+            assert float(score) == pytest.approx(candidate.score, rel=1e-5, abs=1e-4)
+            checked += 1
+    assert checked > 20
+
+
+def test_the_editor_does_not_see_after() -> None:
+    edits = random_edits(8)
+    model = small_model(edits)
+    vectors = model.encode(edits)
+    others = [dataclasses.replace(edit, after=Version("", ("w1", "w2", "zzz"))) for edit in edits]
+    for edit, other, vector in zip(edits, others, vectors, strict=True):
+        assert model.apply(edit, vector) == model.apply(other, vector)
+
+
+def test_what_is_outside_the_vocabulary_is_copied_and_has_a_loss() -> None:
+    edits = ten_edits()
+    model = small_model(edits, vocab_size=1)
+    example = model.exampler(edits[7])
+    assert model.exampler.written(example.after.tolist(), example) == edits[7].after.tokens
+    assert all(math.isfinite(value) for value in _log_probs(model, edits).tolist())
+    # Nobody can write a token that is nowhere: it is UNKNOWN, and a candidate with it is not complete.
+    alien = dataclasses.replace(edits[0], after=Version("", ("nowhere",)))
+    assert math.isfinite(float(_log_probs(model, [alien])))
+
+
+def test_nothing_changed_and_nothing_there_are_edits_too() -> None:
+    edits = random_edits(4)
+    same = dataclasses.replace(edits[0], after=edits[0].before)
+    gone = dataclasses.replace(edits[1], after=Version("", ()))
+    born = dataclasses.replace(edits[2], before=Version("", ()))
+    for encoder, changed_only in product(ENCODERS, (False, True)):
+        model = small_model(edits, encoder=encoder, changed_only=changed_only)
+        assert np.isfinite(model.encode([same, gone, born])).all()
+        assert torch.isfinite(_log_probs(model, [same, gone, born])).all()
+
+
+@pytest.mark.parametrize(("editor", "encoder"), PAIRS)
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_saved_model_is_the_same_model(editor: str, encoder: str, shared: bool, tmp_path: Path) -> None:
+    edits = random_edits(6)
+    model = small_model(edits, editor=editor, encoder=encoder, shared_reader=shared, tied=not shared)
+    model.save(tmp_path / "m")
+    again = editvec.model.load(tmp_path / "m")
+    assert again.config == model.config
+    assert again.vocab == model.vocab
+    assert torch.equal(_log_probs(again, edits), _log_probs(model, edits))
+    np.testing.assert_array_equal(again.encode(edits), model.encode(edits))
+
+
+@pytest.mark.parametrize(("editor", "encoder"), PAIRS)
+def test_every_pair_overfits_ten_edits(editor: str, encoder: str) -> None:
+    edits = ten_edits()
+    model = small_model(edits, editor=editor, encoder=encoder)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for weight in model.network.parameters():
+            weight.div_(3)
+    optimiser = torch.optim.Adam(model.network.parameters(), 1e-2)
+    batch = model.collate(model.exampler.all(edits))
+    for _ in range(150):
+        optimiser.zero_grad()
+        (-model.network(batch).mean()).backward()
+        optimiser.step()
+    vectors = model.encode(edits)
+    for edit, vector in zip(edits, vectors, strict=True):
+        assert model.apply(edit, vector)[0].tokens == edit.after.tokens

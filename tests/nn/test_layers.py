@@ -1,0 +1,67 @@
+"""Layers against what they stand for."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from editvec.nn.attention import Attention
+from editvec.nn.generator import Generator
+from editvec.nn.recurrent import BiLSTM
+
+
+def test_the_bilstm_is_torchs_over_packed_sequences() -> None:
+    torch.manual_seed(0)
+    ours = BiLSTM(input_dim=5, dim=8)
+    theirs = nn.LSTM(5, 4, batch_first=True, bidirectional=True)
+    with torch.no_grad():
+        for name, weight in theirs.named_parameters():
+            source = ours.backwards if name.endswith("_reverse") else ours.forwards
+            weight.copy_(source.get_parameter(name.removesuffix("_reverse")))
+    inputs, lengths = torch.randn(4, 7, 5), torch.tensor([7, 1, 4, 6])
+    packed = nn.utils.rnn.pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
+    states, (final, _) = theirs(packed)
+    expected, _ = nn.utils.rnn.pad_packed_sequence(states, batch_first=True)
+    found = ours(inputs, lengths)
+    mask = torch.arange(7)[None] < lengths[:, None]
+    torch.testing.assert_close(found.all[mask], expected[mask])
+    torch.testing.assert_close(found.final, torch.cat([final[0], final[1]], -1))
+
+
+def test_the_generators_gradient_is_that_of_its_softmax() -> None:
+    torch.manual_seed(0)
+    generator = Generator(dim=6, num_choices=11).double()
+    states = torch.randn(5, 6, dtype=torch.double, requires_grad=True)
+    choices = torch.tensor([0, 3, 10, 3, 7])
+    weights = torch.randn(5, dtype=torch.double)
+    found: list[torch.Tensor] = []
+    expected: list[torch.Tensor] = []
+    for probability, gradients in (
+        (generator.probability_of(states, choices), found),
+        (generator(states).gather(1, choices[:, None]).squeeze(1), expected),
+    ):
+        gradients.append(probability.detach())
+        gradients += torch.autograd.grad((probability.log() * weights).sum(), [states, *generator.parameters()])
+    for ours, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_a_tied_generator_learns_its_embedding() -> None:
+    torch.manual_seed(0)
+    embedding = nn.Embedding(9, 6)
+    generator = Generator(dim=6, num_choices=5, tied_to=embedding, first_row=2)
+    loss = generator.probability_of(torch.randn(3, 6), torch.tensor([0, 1, 4])).log().sum()
+    (gradient,) = torch.autograd.grad(loss, [embedding.weight])
+    assert gradient[2:7].abs().sum(1).gt(0).all()
+    assert not gradient[:2].any()
+    assert not gradient[7:].any()
+
+
+def test_attention_stays_inside_its_mask() -> None:
+    torch.manual_seed(0)
+    attention = Attention(query_dim=4, key_dim=3)
+    mask = torch.tensor([[True, False, True], [True, True, True], [False, False, False]])
+    weights = attention(torch.randn(3, 2, 4), torch.randn(3, 3, 3), mask)
+    assert not weights[0, :, 1].any()
+    torch.testing.assert_close(weights.sum(-1), torch.ones(3, 2))
+    assert torch.isfinite(weights).all()

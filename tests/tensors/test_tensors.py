@@ -1,0 +1,146 @@
+"""Examples, batches, corpora: ids stand for tokens, copies point at them, the order is chance that repeats."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from editvec.diff import Tag, align
+from editvec.edit import Edit, Version
+from editvec.tensors.batch import collate
+from editvec.tensors.corpus import BLOCK, Corpus, build_corpus, epoch_batches
+from editvec.tensors.example import TAGS, Example, Exampler, TooLongError
+from editvec.vocab import END, MARKS, PAD, PLACE, UNKNOWN, Vocab, build
+from tests.model.edits import random_edits
+
+WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", "<pad>", "<end>", ""]), max_size=9)
+
+
+@settings(deadline=None)
+@given(before=WORDS, after=WORDS, above=WORDS, below=WORDS, known=st.sets(st.sampled_from("abcdef")))
+def test_ids_stand_for_tokens(
+    before: list[str], after: list[str], above: list[str], below: list[str], known: set[str]
+) -> None:
+    exampler = Exampler(Vocab(tuple(sorted(known))))
+    versions = [Version("", tuple(tokens)) for tokens in (before, after)]
+    edit = Edit("e", "csharp", versions[0], versions[1], tuple(above), tuple(below))
+    example = exampler(edit)
+    assert exampler.written(example.before.tolist(), example) == tuple(before)
+    written = exampler.written(example.after.tolist(), example)
+    reachable = known | set(before) | set(above) | set(below)
+    assert written == tuple(token if token in reachable else MARKS[UNKNOWN] for token in after)
+    at = len(above)
+    assert example.context[at] == PLACE
+    assert exampler.written(example.context[:at].tolist(), example) == tuple(above)
+    assert exampler.written(example.context[at + 1 :].tolist(), example) == tuple(below)
+    alignment = align(before, after).positions
+    assert [TAGS[tag] for tag in example.tags] == [position.tag for position in alignment]
+    assert example.aligned_before.tolist() == [-1 if p.before is None else p.before for p in alignment]
+
+
+def test_long_edits_are_refused_and_long_contexts_cut_at_their_far_ends() -> None:
+    exampler = Exampler(Vocab(()), max_tokens=5, max_context=6)
+    words = tuple(f"w{at}" for at in range(10))
+    short = Version("", words[:2])
+    with pytest.raises(TooLongError, match="edit x: its after has 10 tokens, this model reads up to 5"):
+        exampler(Edit("x", "csharp", short, Version("", words)))
+    example = exampler(Edit("x", "csharp", short, short, words, words))
+    assert [example.unknown[place - len(MARKS)] for place in example.context if place != PLACE] == [
+        *words[-3:],
+        *words[:3],
+    ]
+    example = exampler(Edit("x", "csharp", short, short, words, words[:1]))
+    assert len(example.context) == 7
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 999), size=st.integers(0, 30))
+def test_copies_are_all_the_places_with_the_same_token(seed: int, size: int) -> None:
+    edits = random_edits(4, seed)
+    vocab = build({f"w{at}": 1 for at in range(40)}, size=size, min_count=1)
+    batch = collate(Exampler(vocab).all(edits))
+    after = batch.target.after.ids
+    for source, copies in (
+        (batch.source.before, batch.target.from_before),
+        (batch.source.context, batch.target.from_context),
+    ):
+        expected = {
+            (row, target, place)
+            for row in range(4)
+            for target in range(int(batch.target.after.lengths[row]))
+            for place in range(int(source.lengths[row]))
+            if after[row, target] == source.ids[row, place]
+        }
+        rows, targets = copies.targets // after.shape[1], copies.targets % after.shape[1]
+        assert set(zip(rows.tolist(), targets.tolist(), copies.places.tolist(), strict=True)) == expected
+
+
+def test_masks_are_true_where_something_is() -> None:
+    batch = collate(Exampler(Vocab(())).all(random_edits(9)))
+    for ragged in (batch.source.before, batch.source.context, batch.target.after):
+        assert (ragged.ids != PAD).equal(ragged.mask)
+    last = batch.target.after.ids.gather(1, batch.target.after.lengths[:, None] - 1)
+    assert (last == END).all()
+
+
+def test_changed_positions_alone() -> None:
+    edits = random_edits(9)
+    examples = Exampler(Vocab(())).all(edits)
+    batch = collate(examples, changed_only=True)
+    for row, edit in enumerate(edits):
+        changed = align(edit.before.tokens, edit.after.tokens).changed
+        assert all(position.tag is not Tag.EQUAL for position in changed)
+        length = int(batch.alignment.tags.lengths[row])
+        assert length == max(1, len(changed))
+        if changed:
+            assert [TAGS[tag] for tag in batch.alignment.tags.ids[row, :length]] == [p.tag for p in changed]
+
+
+def _same(first: Example, second: Example) -> bool:
+    fields = ("before", "context", "after", "tags", "aligned_before", "aligned_after")
+    return first.unknown == second.unknown and all(
+        np.array_equal(getattr(first, name), getattr(second, name)) for name in fields
+    )
+
+
+def _corpus(tmp_path: Path, number: int) -> tuple[Corpus, list[Example]]:
+    vocab = build({f"w{at}": 1 for at in range(40)}, size=20, min_count=1)
+    examples = Exampler(vocab).all(random_edits(number))
+    return build_corpus(tmp_path / f"{number}.arrow", examples), examples
+
+
+@pytest.mark.parametrize("number", [0, 1, BLOCK, BLOCK + 7])
+def test_a_corpus_holds_its_examples(number: int, tmp_path: Path) -> None:
+    corpus, examples = _corpus(tmp_path, number)
+    assert corpus.num_examples == number
+    assert all(_same(first, second) for first, second in zip(corpus, examples, strict=True))
+
+
+def test_an_epoch_sees_every_example_once_in_batches_of_similar_length(tmp_path: Path) -> None:
+    corpus, examples = _corpus(tmp_path, 2 * BLOCK + 100)
+    batches = list(epoch_batches(corpus, seed=3, epoch=0, batch_edits=16, batch_tokens=300))
+    seen = sorted(e.before.tobytes() + e.after.tobytes() + e.context.tobytes() for batch in batches for e in batch)
+    assert seen == sorted(e.before.tobytes() + e.after.tobytes() + e.context.tobytes() for e in examples)
+    for batch in batches:
+        widest = max(len(e.before) + len(e.after) + len(e.context) for e in batch)
+        assert len(batch) <= 16
+        assert len(batch) == 1 or len(batch) * widest <= 300
+        lengths = [(len(e.before) + len(e.after)) // 2 for e in batch]
+        assert max(lengths) - min(lengths) <= 4
+
+
+def test_an_epoch_can_be_entered_anywhere_and_differs_from_the_next(tmp_path: Path) -> None:
+    corpus, _ = _corpus(tmp_path, BLOCK + 200)
+
+    def batches(epoch: int, first: int) -> list[list[bytes]]:
+        found = epoch_batches(corpus, seed=1, epoch=epoch, batch_edits=8, batch_tokens=10**6, first=first)
+        return [[example.before.tobytes() for example in batch] for batch in found]
+
+    whole = batches(0, 0)
+    assert whole[5:] == batches(0, 5)
+    assert list(islice(whole, 3)) != batches(1, 0)[:3]

@@ -1,0 +1,121 @@
+"""Beam search over a table of probabilities, where every answer can be counted out."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import NamedTuple
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from editvec.search import beam_search
+
+END = 0
+
+
+class Prefixes(NamedTuple):
+    owners: list[int]
+    choices: list[tuple[int, ...]]
+
+
+class Table:
+    """Choices whose probabilities depend on the source and on the whole prefix, made by a seed."""
+
+    def __init__(self, seed: int, num_sources: int, num_choices: int) -> None:
+        self.seed, self.num_sources, self.num_choices = seed, num_sources, num_choices
+
+    def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:
+        chance = torch.Generator().manual_seed(hash((self.seed, owner, prefix)) % 2**31)
+        return (2 * torch.randn(self.num_choices, generator=chance)).log_softmax(0)
+
+    def start(self) -> Prefixes:
+        return Prefixes(list(range(self.num_sources)), [()] * self.num_sources)
+
+    def step(self, state: Prefixes) -> Tensor:
+        return torch.stack([self.log_probs(*row) for row in zip(*state, strict=True)])
+
+    def ends(self, state: Prefixes, rows: Tensor, choices: Tensor) -> Tensor:
+        return choices == END
+
+    def advance(self, state: Prefixes, rows: Tensor, choices: Tensor) -> Prefixes:
+        pairs = list(zip(rows.tolist(), choices.tolist(), strict=True))
+        return Prefixes([state.owners[row] for row, _ in pairs], [(*state.choices[row], c) for row, c in pairs])
+
+    def all_complete(self, owner: int, max_steps: int) -> list[tuple[float, tuple[int, ...]]]:
+        found = []
+        for length in range(max_steps):
+            for prefix in product(range(1, self.num_choices), repeat=length):
+                whole = (*prefix, END)
+                steps = (float(self.log_probs(owner, whole[:at])[choice]) for at, choice in enumerate(whole))
+                found.append((sum(steps), whole))
+        return sorted(found, reverse=True)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), num_sources=st.integers(1, 5), num_choices=st.integers(2, 4))
+def test_a_beam_as_wide_as_everything_finds_the_best(seed: int, num_sources: int, num_choices: int) -> None:
+    table = Table(seed, num_sources, num_choices)
+    found = beam_search(table, num_sources=num_sources, width=400, max_steps=4)
+    for owner, hypotheses in enumerate(found):
+        expected = table.all_complete(owner, 4)
+        assert [h.choices for h in hypotheses] == [choices for _, choices in expected]
+        assert [h.score for h in hypotheses] == pytest.approx([score for score, _ in expected], abs=1e-4)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), width=st.integers(1, 6))
+def test_sources_do_not_know_each_other(seed: int, width: int) -> None:
+    together = beam_search(Table(seed, 4, 5), num_sources=4, width=width, max_steps=6)
+
+    class One(Table):
+        def __init__(self, owner: int) -> None:
+            super().__init__(seed, 1, 5)
+            self.owner = owner
+
+        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:
+            return super().log_probs(self.owner, prefix)
+
+    for owner in range(4):
+        assert beam_search(One(owner), num_sources=1, width=width, max_steps=6)[0] == together[owner]
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), width=st.integers(1, 6))
+def test_lists_are_sorted_and_no_longer_than_asked(seed: int, width: int) -> None:
+    for hypotheses in beam_search(Table(seed, 3, 5), num_sources=3, width=width, max_steps=8):
+        assert len(hypotheses) <= width
+        assert [h.score for h in hypotheses] == sorted((h.score for h in hypotheses), reverse=True)
+        assert all(h.choices[-1] == END and END not in h.choices[:-1] for h in hypotheses)
+
+
+def test_a_margin_drops_the_hopeless_and_keeps_the_best() -> None:
+    for seed in range(20):
+        wide = beam_search(Table(seed, 3, 5), num_sources=3, width=5, max_steps=8)
+        near = beam_search(Table(seed, 3, 5), num_sources=3, width=5, max_steps=8, margin=3.0)
+        for all_found, some in zip(wide, near, strict=True):
+            if some:
+                assert all(some[0].score - each.score <= 3.0 + 1e-5 for each in some)
+                assert all_found[0].score >= some[0].score - 1e-5
+
+
+def test_illegal_choices_are_never_taken() -> None:
+    class Forced(Table):
+        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:
+            scores = torch.full((4,), -math.inf)
+            scores[2 if len(prefix) < 2 else END] = 0.0
+            return scores
+
+    found = beam_search(Forced(0, 2, 4), num_sources=2, width=3, max_steps=5)
+    assert [[tuple(h) for h in each] for each in found] == [[((2, 2, 0), 0.0)]] * 2
+
+
+def test_what_never_ends_gives_nothing() -> None:
+    class Endless(Table):
+        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:
+            return torch.tensor([-math.inf, 0.0])
+
+    assert beam_search(Endless(0, 2, 2), num_sources=2, width=3, max_steps=5) == [[], []]

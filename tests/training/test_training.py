@@ -1,0 +1,250 @@
+"""Runs: an interrupted one is the whole one, two processes are one, and what is wrong is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import editvec
+from editvec import config, store
+from editvec.config import Config, TrainingConfig
+from editvec.errors import UserError
+from editvec.model import SEEN, WEIGHTS
+from editvec.seen import Seen
+from editvec.training import Files, Progress, loop, resume, train
+from tests.model.edits import random_edits, small_config, ten_edits
+
+_RUN: dict[str, Any] = {"epochs": 3, "batch_edits": 8, "learning_rate": 5e-3}
+
+
+def _config(**settings: Any) -> Config:
+    made = Config(small_config(dropout=0.3), TrainingConfig(**_RUN))
+    return config.with_settings(made, settings)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    store.write(tmp_path / "train.parquet", random_edits(90))
+    store.write(tmp_path / "dev.parquet", random_edits(20, seed=1))
+    return Files(tmp_path / "train.parquet", tmp_path / "dev.parquet")
+
+
+def _metrics(folder: Path) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    return [{key: value for key, value in row.items() if key != "seconds"} for row in rows]
+
+
+def test_a_run_learns_and_leaves_a_model(files: Files, tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    state = train(tmp_path / "run", files, _config(), watch=seen.append)
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "config.toml",
+        "metrics.jsonl",
+        "model.safetensors",
+        "seen.u64",
+        "vocab.json",
+    ]
+    assert state.finished
+    rows = _metrics(tmp_path / "run")
+    assert [row["epoch"] for row in rows] == [1, 2, 3]
+    assert rows[-1]["loss"] < rows[0]["loss"]
+    assert state.best == min(row["dev_perplexity"] for row in rows)
+    assert seen[-1].done == seen[-1].total == 90
+    model = editvec.load(tmp_path / "run")
+    assert model.encode(random_edits(3)).shape == (3, 32)
+    known = Seen.load(tmp_path / "run" / SEEN)
+    assert all(edit in known for edit in random_edits(90))
+    assert sum(edit in known for edit in random_edits(20, seed=1)) == 0
+
+
+class _StopError(Exception):
+    pass
+
+
+def _stopping_at(step: int) -> Any:
+    calls = 0
+
+    def watch(progress: Progress) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == step:
+            raise _StopError
+
+    return watch
+
+
+@pytest.mark.parametrize("schedule", ["patience", "linear"])
+@pytest.mark.parametrize("steps", [1, 7, 12, 25])
+def test_resumed_is_uninterrupted(
+    schedule: str, steps: int, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = _config(schedule=schedule, patience=1, learning_rate=0.05, warmup_steps=5)
+    train(tmp_path / "whole", files, settings)
+    monkeypatch.setattr(loop, "_SAVE_EVERY", 0.0)
+    with pytest.raises(_StopError):
+        train(tmp_path / "cut", files, settings, watch=_stopping_at(steps))
+    with pytest.raises(_StopError):
+        resume(tmp_path / "cut", watch=_stopping_at(5))
+    resume(tmp_path / "cut")
+    assert (tmp_path / "cut" / WEIGHTS).read_bytes() == (tmp_path / "whole" / WEIGHTS).read_bytes()
+    assert _metrics(tmp_path / "cut") == _metrics(tmp_path / "whole")
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from editvec import config
+from editvec.training import Files, loop, train
+loop._SAVE_EVERY = 0.0
+steps = 0
+def watch(progress):
+    global steps
+    steps += 1
+    if steps == 17:
+        os.kill(os.getpid(), signal.SIGKILL)
+folder = Path(sys.argv[1])
+files = Files(folder / "train.parquet", folder / "dev.parquet")
+train(folder / "cut", files, config.load(folder / "c.toml"), watch=watch)
+"""
+
+
+def test_killed_and_resumed_is_uninterrupted(files: Files, tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(config.dumps(_config()))
+    done = subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path)], capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    train(tmp_path / "whole", files, _config())
+    state = resume(tmp_path / "cut")
+    assert state.finished
+    assert (tmp_path / "cut" / WEIGHTS).read_bytes() == (tmp_path / "whole" / WEIGHTS).read_bytes()
+    assert _metrics(tmp_path / "cut") == _metrics(tmp_path / "whole")
+
+
+def _command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "editvec", "train", *map(str, arguments)]
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(files: Files, tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(config.dumps(_config(epochs=2000)))
+    process = subprocess.Popen(
+        _command("--train", files.train, "--config", tmp_path / "c.toml", "-o", tmp_path / "run"),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    metrics = tmp_path / "run" / "metrics.jsonl"
+    deadline = time.monotonic() + 60
+    while not (metrics.exists() and metrics.stat().st_size) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130, complaint
+    assert "stopped and saved. --resume goes on exactly from there." in complaint
+    assert "Traceback" not in complaint
+    with pytest.raises(_StopError):
+        resume(tmp_path / "run", watch=_stopping_at(2))
+
+
+def test_two_processes_follow_one(files: Files, tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(config.dumps(_config(dropout=0.0, learning_rate=1e-3)))
+    arguments = _command("--train", files.train, "--dev", files.dev, "--config", tmp_path / "c.toml", "-o")
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    subprocess.run([*arguments, str(tmp_path / "one")], check=True, capture_output=True, env=environment)
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *arguments[1:]]
+    done = subprocess.run([*launch, str(tmp_path / "two")], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    for one, two in zip(_metrics(tmp_path / "one"), _metrics(tmp_path / "two"), strict=True):
+        assert one["step"] == two["step"]
+        assert two["loss"] == pytest.approx(one["loss"], rel=1e-3)
+        assert two["perplexity"] == pytest.approx(one["perplexity"], rel=1e-3)
+        assert two["dev_perplexity"] == pytest.approx(one["dev_perplexity"], rel=1e-3)
+    weights = [
+        torch.cat([w.flatten() for w in editvec.load(tmp_path / name).network.parameters()]) for name in ("one", "two")
+    ]
+    assert (weights[0] - weights[1]).abs().max() < 1e-3
+
+
+def test_patience_goes_back_to_the_best_and_halves(files: Files, tmp_path: Path) -> None:
+    settings = _config(epochs=40, patience=1, halvings=2, learning_rate=0.05)
+    state = train(tmp_path / "run", files, settings)
+    rows = _metrics(tmp_path / "run")
+    assert state.halvings == 2
+    assert len(rows) < 40
+    assert {row["learning_rate"] for row in rows} == {0.05, 0.025, 0.0125}
+    assert state.best == min(row["dev_perplexity"] for row in rows)
+
+
+def test_a_smaller_share_is_part_of_a_larger_one(files: Files, tmp_path: Path) -> None:
+    sizes = {}
+    known = {}
+    for share in (0.3, 0.6):
+        folder = tmp_path / str(share)
+        train(folder, files, _config(epochs=1, fraction=share))
+        known[share] = Seen.load(folder / SEEN)
+        sizes[share] = len(known[share])
+    assert 0 < sizes[0.3] < sizes[0.6] < 90
+    edits = random_edits(90)
+    assert all(edit in known[0.6] for edit in edits if edit in known[0.3])
+
+
+def test_without_dev_a_part_is_held_out(files: Files, tmp_path: Path) -> None:
+    notes: list[str] = []
+    train(tmp_path / "run", Files(files.train), _config(epochs=1), notice=notes.append)
+    counts = [int(note.split()[1]) for note in notes]
+    assert sum(counts) == 90
+    assert 0 < counts[1] < 20
+
+
+def test_long_edits_are_left_out_and_counted(files: Files, tmp_path: Path) -> None:
+    notes: list[str] = []
+    train(tmp_path / "run", files, _config(epochs=1, max_tokens=8), notice=notes.append)
+    assert "longer than 8 tokens and are left out" in notes[0]
+
+
+def test_bad_starts_are_refused(files: Files, tmp_path: Path) -> None:
+    store.write(tmp_path / "none.parquet", [])
+    with pytest.raises(UserError, match=r"none\.parquet has no edit to train on"):
+        train(tmp_path / "a", Files(tmp_path / "none.parquet", files.dev), _config())
+    with pytest.raises(UserError, match=r"none\.parquet has no edit to measure progress with"):
+        train(tmp_path / "b", Files(files.train, tmp_path / "none.parquet"), _config())
+    with pytest.raises(UserError, match="no encoder 'sequnce'"):
+        train(tmp_path / "c", files, _config(encoder="sequnce"))
+    with pytest.raises(UserError, match="holds no run to resume"):
+        resume(tmp_path / "nowhere")
+    train(tmp_path / "d", files, _config(epochs=1))
+    with pytest.raises(UserError, match="already holds a trained model"):
+        train(tmp_path / "d", files, _config(epochs=1))
+    with pytest.raises(UserError, match="its training has finished"):
+        resume(tmp_path / "d")
+
+
+def test_a_damaged_checkpoint_is_refused(files: Files, tmp_path: Path) -> None:
+    with pytest.raises(_StopError):
+        train(tmp_path / "run", files, _config(), watch=_stopping_at(3))
+    with pytest.raises(UserError, match="already holds a run"):
+        train(tmp_path / "run", files, _config())
+    file = tmp_path / "run" / loop.CHECKPOINT
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(UserError, match="not a sound checkpoint"):
+        resume(tmp_path / "run")
+
+
+def test_divergence_is_said(files: Files, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="training diverged"):
+        train(tmp_path / "run", files, _config(learning_rate=1e38, epochs=5))
+
+
+def test_ten_edits_are_learned_by_a_run(tmp_path: Path) -> None:
+    store.write(tmp_path / "ten.parquet", ten_edits())
+    files = Files(tmp_path / "ten.parquet", tmp_path / "ten.parquet")
+    train(tmp_path / "run", files, _config(epochs=120, learning_rate=1e-2, dropout=0.0))
+    model = editvec.load(tmp_path / "run")
+    for edit in ten_edits():
+        assert model.apply(edit, like=edit)[0].tokens == edit.after.tokens
