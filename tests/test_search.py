@@ -35,8 +35,10 @@ class Table:
     def start(self) -> Prefixes:
         return Prefixes(list(range(self.num_sources)), [()] * self.num_sources)
 
-    def step(self, state: Prefixes) -> Tensor:
-        return torch.stack([self.log_probs(*row) for row in zip(*state, strict=True)])
+    def step(self, state: Prefixes, width: int) -> tuple[Tensor, Tensor]:
+        every = torch.stack([self.log_probs(*row) for row in zip(*state, strict=True)])
+        best = every.topk(min(width, self.num_choices), dim=1)
+        return best.values, best.indices
 
     def ends(self, state: Prefixes, rows: Tensor, choices: Tensor) -> Tensor:
         return choices == END

@@ -50,6 +50,10 @@ class ModelConfig:
     """Embeddings for tokens outside the vocabulary by their order in the edit; 0 reads all of them alike."""
     tied: bool = False
     """The generator's weights are the embedding's."""
+    head_size: int = 0
+    """The frequent tokens that the generator scores first, the others only when it means one of them (Grave et al.,
+    2017); 0 scores all at once."""
+    tail_dim: int = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +95,8 @@ RECIPES: Mapping[str, Config] = {
 
 _CHOICES = {"schedule": ("patience", "linear")}
 _POSITIVE = frozenset(
-    "vocab_size min_count max_tokens max_context embed_dim tag_dim hidden_dim edit_dim epochs batch_edits batch_tokens "
-    "learning_rate clip patience".split()
+    "vocab_size min_count max_tokens max_context embed_dim tag_dim tail_dim hidden_dim edit_dim epochs batch_edits "
+    "batch_tokens learning_rate clip patience".split()
 )
 _SHARES = frozenset(("dropout", "embed_dropout"))
 _Section = TypeVar("_Section", ModelConfig, TrainingConfig)

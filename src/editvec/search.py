@@ -21,8 +21,9 @@ class Steps(Protocol[State]):
     def start(self) -> State:
         """One row for each source."""
 
-    def step(self, state: State) -> Tensor:
-        """The log-probability of every next choice, −∞ where it is illegal: [rows, choices]."""
+    def step(self, state: State, width: int) -> tuple[Tensor, Tensor]:
+        """The log-probabilities of the best next choices, and the choices, both [rows, at most `width`]; −∞ stands
+        where a row has fewer."""
 
     def ends(self, state: State, rows: Tensor, choices: Tensor) -> Tensor:
         """Whether a row is complete when it takes a choice: [n] for n pairs of both."""
@@ -55,7 +56,7 @@ def beam_search(
     trail: list[tuple[Tensor, Tensor]] = []
     ended: list[list[tuple[float, int, int, int]]] = [[] for _ in range(num_sources)]
     for step in range(max_steps):
-        rows, choices, scores, owners = _continue(steps.step(state), scores, owners, num_sources, width)
+        rows, choices, scores, owners = _continue(*steps.step(state, width), scores, owners, num_sources, width)
         rank = _rank(owners, num_sources)
         kept = rank < room[owners]
         best = best.scatter_reduce(0, owners, scores, "amax")
@@ -84,11 +85,10 @@ def beam_search(
 
 
 def _continue(
-    log_probs: Tensor, scores: Tensor, owners: Tensor, num_sources: int, width: int
+    log_probs: Tensor, choice: Tensor, scores: Tensor, owners: Tensor, num_sources: int, width: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The best `width` continuations of each source, the best first: row, choice, score, owner."""
-    top, choice = log_probs.topk(min(width, log_probs.shape[1]), dim=1)
-    total = top + scores[:, None]
+    total = log_probs + scores[:, None]
     each = total.shape[1]
     # Side by side, a source's rows fill one line of a table, whatever their number is.
     place = _rank(owners, num_sources)

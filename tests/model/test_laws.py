@@ -17,7 +17,7 @@ from editvec.editors import EDITORS
 from editvec.encoders import ENCODERS
 from editvec.model import EditModel
 from editvec.tensors.batch import collate_source
-from editvec.vocab import END
+from editvec.vocab import END, UNKNOWN
 from tests.model.edits import random_edits, small_model, ten_edits
 
 PAIRS = list(product(EDITORS, ENCODERS))
@@ -31,6 +31,9 @@ SWITCHES: tuple[dict[str, bool | int], ...] = (
     {"changed_only": True},
     {"unknown_slots": 4},
     {"tied": True},
+    {"head_size": 7},
+    {"head_size": 7, "vocab_size": 25, "tied": True},
+    {"head_size": 3, "vocab_size": 25, "copy": False},
     {"vocab_size": 12},
     {"vocab_size": 12, "unknown_slots": 3, "tied": True, "changed_only": True},
 )
@@ -55,8 +58,11 @@ def test_the_training_score_is_the_search_score(switches: dict[str, bool | int])
         for row, example in enumerate(examples):
             state, score = steps.start(), 0.0
             at = torch.tensor([row])
-            for choice in example.after.tolist():
-                score += float(steps.step(state)[at[0], choice])
+            for token in example.after.tolist():
+                choice = token if model.config.copy or token < len(model.vocab) else UNKNOWN
+                log_probs, choices = (each[at[0]] for each in steps.step(state, 1000))
+                assert len(set(choices[log_probs > -math.inf].tolist())) == int((log_probs > -math.inf).sum())
+                score += float(log_probs[(choices == choice) & (log_probs > -math.inf)])
                 state = steps.advance(state, at, torch.tensor([choice]))
                 at = torch.tensor([0])
             assert score == pytest.approx(float(trained[row]), rel=1e-5, abs=1e-5)
@@ -71,7 +77,7 @@ def test_a_step_is_a_distribution(switches: dict[str, bool | int]) -> None:
         reading = model.network.reader.read(batch.source, context=model.config.context)
         steps = model.network.editor.steps(batch.source, reading, model.network.vectors(batch))
         state = steps.advance(steps.start(), torch.arange(9), torch.full((9,), 7))
-        assert steps.step(state).exp().sum(1).tolist() == pytest.approx([1.0] * 9, abs=1e-5)
+        assert steps.step(state, 1000)[0].exp().sum(1).tolist() == pytest.approx([1.0] * 9, abs=1e-5)
 
 
 @pytest.mark.parametrize(("editor", "encoder"), PAIRS)
@@ -106,10 +112,10 @@ def test_beam_of_one_is_greedy() -> None:
             state, score = steps.start(), 0.0
             at = torch.tensor([row])
             while len(choices) < model.network.max_steps and (not choices or choices[-1] != END):
-                best = steps.step(state)[at[0]].max(0)
-                choices.append(int(best.indices))
-                score += float(best.values)
-                state = steps.advance(state, at, best.indices[None])
+                log_prob, choice = (each[at[0], :1] for each in steps.step(state, 1))
+                choices.append(int(choice))
+                score += float(log_prob)
+                state = steps.advance(state, at, choice)
                 at = torch.tensor([0])
             if choices[-1] != END:
                 assert hypotheses == []

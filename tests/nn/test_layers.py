@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import nn
 
@@ -28,9 +29,20 @@ def test_the_bilstm_is_torchs_over_packed_sequences() -> None:
     torch.testing.assert_close(found.final, torch.cat([final[0], final[1]], -1))
 
 
-def test_the_generators_gradient_is_that_of_its_softmax() -> None:
+def _whole(generator: Generator, states: torch.Tensor) -> torch.Tensor:
+    """The generator's distribution, written down plainly."""
+    scores = states @ generator.head.weight.t() + generator.head.bias
+    if not generator.has_tail:
+        return scores.softmax(-1)
+    head = torch.cat([scores, generator.any_of_tail(states)], -1).softmax(-1)
+    tail = (generator.project(states) @ generator.tail.weight.t() + generator.tail.bias).softmax(-1)
+    return torch.cat([head[:, :-1], head[:, -1:] * tail], -1)
+
+
+@pytest.mark.parametrize("head_size", [0, 4, 10])
+def test_the_generators_gradient_is_that_of_its_softmax(head_size: int) -> None:
     torch.manual_seed(0)
-    generator = Generator(dim=6, num_choices=11).double()
+    generator = Generator(dim=6, num_choices=11, head_size=head_size, tail_dim=3).double()
     states = torch.randn(5, 6, dtype=torch.double, requires_grad=True)
     choices = torch.tensor([0, 3, 10, 3, 7])
     weights = torch.randn(5, dtype=torch.double)
@@ -38,12 +50,29 @@ def test_the_generators_gradient_is_that_of_its_softmax() -> None:
     expected: list[torch.Tensor] = []
     for probability, gradients in (
         (generator.probability_of(states, choices), found),
-        (generator(states).gather(1, choices[:, None]).squeeze(1), expected),
+        (_whole(generator, states).gather(1, choices[:, None]).squeeze(1), expected),
     ):
         gradients.append(probability.detach())
         gradients += torch.autograd.grad((probability.log() * weights).sum(), [states, *generator.parameters()])
     for ours, theirs in zip(found, expected, strict=True):
         torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("head_size", [0, 4])
+def test_a_generators_spread_is_its_distribution(head_size: int) -> None:
+    torch.manual_seed(0)
+    generator = Generator(dim=6, num_choices=11, head_size=head_size, tail_dim=3)
+    states = torch.randn(5, 6)
+    head, tail = generator.spread(states)
+    parts = [head] if tail is None else [head, tail[:, None] * generator.tail_spread(states)]
+    torch.testing.assert_close(torch.cat(parts, -1), _whole(generator, states))
+
+
+def test_a_generator_whose_tail_no_target_is_in() -> None:
+    generator = Generator(dim=6, num_choices=11, head_size=4, tail_dim=3)
+    loss = generator.probability_of(torch.randn(2, 6), torch.tensor([0, 3])).log().sum()
+    gradients = torch.autograd.grad(loss, list(generator.parameters()))
+    assert all(torch.isfinite(gradient).all() for gradient in gradients)
 
 
 def test_a_tied_generator_learns_its_embedding() -> None:

@@ -20,10 +20,12 @@ from editvec.nn.attention import Attention
 from editvec.nn.generator import Generator
 from editvec.reading import Reader, Reading, TokenEmbedding
 from editvec.tensors.batch import Copies, Ragged, SourceBatch, TargetBatch
-from editvec.vocab import END, FIRST_GENERATED, PLACE, START
+from editvec.vocab import END, FIRST_GENERATED, PAD, PLACE, START, UNKNOWN
 
 _TINY = 1e-30
 """Added to a probability before its logarithm is taken: what is impossible stays finite."""
+_NEGLIGIBLE = 1e-9
+"""A search does not look into the generator's tail where all of it is less likely than this."""
 
 
 class Memory(NamedTuple):
@@ -74,6 +76,8 @@ class Seq2SeqEditor(Editor):
         context: bool,
         context_start: bool,
         tied: bool,
+        head_size: int,
+        tail_dim: int,
     ) -> None:
         super().__init__()
         self.embedding = embedding
@@ -93,6 +97,8 @@ class Seq2SeqEditor(Editor):
         self.generator = Generator(
             dim=read_out,
             num_choices=embedding.num_known - FIRST_GENERATED,
+            head_size=head_size,
+            tail_dim=tail_dim,
             tied_to=embedding.table if tied else None,
             first_row=FIRST_GENERATED,
         )
@@ -110,6 +116,8 @@ class Seq2SeqEditor(Editor):
             context=config.context,
             context_start=config.context_start,
             tied=config.tied,
+            head_size=config.head_size,
+            tail_dim=config.tail_dim,
         )
 
     def forward(self, source: SourceBatch, reading: Reading, vectors: Tensor, target: TargetBatch) -> Tensor:
@@ -127,7 +135,7 @@ class Seq2SeqEditor(Editor):
         return total.sum(1)
 
     def steps(self, source: SourceBatch, reading: Reading, vectors: Tensor) -> Seq2SeqSteps:
-        return Seq2SeqSteps(self, self._memories(source, reading), source.num_unknown, reading, vectors)
+        return Seq2SeqSteps(self, self._memories(source, reading), reading, vectors)
 
     def _memories(self, source: SourceBatch, reading: Reading) -> Memories:
         context = None
@@ -167,6 +175,8 @@ class Seq2SeqEditor(Editor):
         # What is outside the vocabulary cannot be generated; UNKNOWN itself, which stands for what nobody can write,
         # can: that is its loss.
         known = ids < self.embedding.num_known
+        if not self.copy:
+            ids, known = ids.where(known, UNKNOWN), torch.ones_like(known)
         generated = self.generator.probability_of(said.states[there], (ids - FIRST_GENERATED).where(known, 0))
         total = ways[:, 0] * generated * known
         if self.copy:
@@ -199,13 +209,14 @@ class Rows:
 
 class Seq2SeqSteps:
     """The search of a seq2seq editor over a batch of sources. A choice is the id of a token: of the vocabulary, or,
-    from its size up, of the source's own tokens outside it."""
+    from its size up, of the source's own tokens outside it.
 
-    def __init__(
-        self, editor: Seq2SeqEditor, memories: Memories, num_unknown: int, reading: Reading, vectors: Tensor
-    ) -> None:
+    A step scores the generator's head, and the tokens that a source has beside it (its `others`), one by one. The
+    generator's tail is scored where it is likely enough to matter at all.
+    """
+
+    def __init__(self, editor: Seq2SeqEditor, memories: Memories, reading: Reading, vectors: Tensor) -> None:
         self._editor, self._memories = editor, memories
-        self._num_choices = editor.embedding.num_known + num_unknown
         self._initial = editor._initial(reading, vectors)
         # The edit vector is an input of every step: its share of the gates is the same in all of them.
         embed_dim = editor.embedding.table.embedding_dim
@@ -215,30 +226,55 @@ class Seq2SeqSteps:
         )
         self._edit_gates = functional.linear(vectors, inputs[:, embed_dim:], bias)
         self._weights = torch.cat([inputs[:, :embed_dim], editor.lstm.get_parameter("weight_hh_l0")], 1)
-        self._seen: tuple[Tensor, Memories] | None = None
+        self._others = _Others.of(memories, FIRST_GENERATED + editor.generator.head_size) if editor.copy else None
+        self._seen: tuple[Tensor, Memories, _Others | None] | None = None
 
     def start(self) -> Rows:
         hidden, cell = self._initial
         owners = torch.arange(len(hidden))
         return self._read(owners, torch.full_like(owners, START), hidden, cell)
 
-    def step(self, state: Rows) -> Tensor:
-        editor, memories = self._editor, self._of(state.owners)
+    def step(self, state: Rows, width: int) -> tuple[Tensor, Tensor]:
+        editor = self._editor
+        memories, others = self._of(state.owners)
         said = editor._read_out(state.hidden[:, None], memories)
-        ways = said.ways[:, 0]
-        total = state.hidden.new_zeros(len(state.owners), self._num_choices)
-        total[:, FIRST_GENERATED : editor.embedding.num_known] = editor.generator(said.states[:, 0]) * ways[:, :1]
-        if editor.copy:
-            total.scatter_add_(1, memories.before.ids, said.before[:, 0] * ways[:, 1:2])
-            if memories.context is not None and said.context is not None:
-                total.scatter_add_(1, memories.context.ids, said.context[:, 0] * ways[:, 2:3])
-        return (total + _TINY).log()
+        states, ways = said.states[:, 0], said.ways[:, 0]
+        head, tail = editor.generator.spread(states)
+        head.mul_(ways[:, :1])
+        found: list[tuple[Tensor, Tensor | None]] = [(head, None)]
+        if others is not None:
+            beside = head.new_zeros(others.tokens.shape)
+            others.copy(said.before[:, 0] * ways[:, 1:2], others.before, head, beside)
+            if others.context is not None and said.context is not None:
+                others.copy(said.context[:, 0] * ways[:, 2:3], others.context, head, beside)
+            found.append((beside, others.tokens))
+        if tail is not None:
+            found.append(self._of_tail(states, tail * ways[:, 0], others, found[-1][0], width))
+        return _best(found, width)
 
     def ends(self, state: Rows, rows: Tensor, choices: Tensor) -> Tensor:
         return choices == END
 
     def advance(self, state: Rows, rows: Tensor, choices: Tensor) -> Rows:
         return self._read(state.owners[rows], choices, state.hidden[rows], state.cell[rows])
+
+    def _of_tail(
+        self, states: Tensor, mass: Tensor, others: _Others | None, beside: Tensor, width: int
+    ) -> tuple[Tensor, Tensor]:
+        """The best choices of the tail in each row; the part that belongs to a source's others goes to them."""
+        generator = self._editor.generator
+        first = FIRST_GENERATED + generator.head_size
+        rows = (mass > _NEGLIGIBLE).nonzero().squeeze(1)
+        probabilities = generator.tail_spread(states[rows]) * mass[rows, None]
+        if others is not None:
+            places = others.tokens[rows] - first
+            inside = (places >= 0) & (places < probabilities.shape[1])
+            places = places.where(inside, 0)
+            beside[rows] += probabilities.gather(1, places) * inside
+            probabilities.scatter_reduce_(1, places, torch.where(inside, 0.0, torch.inf), "amin")
+        top, choices = probabilities.topk(min(width, probabilities.shape[1]), dim=1)
+        all_top = top.new_zeros(len(states), top.shape[1]).index_copy(0, rows, top)
+        return all_top, choices.new_full(all_top.shape, first).index_copy(0, rows, choices + first)
 
     def _read(self, owners: Tensor, tokens: Tensor, hidden: Tensor, cell: Tensor) -> Rows:
         inputs = torch.cat([self._editor.embedding(tokens), hidden], -1)
@@ -247,8 +283,59 @@ class Seq2SeqSteps:
         cell = forget.sigmoid() * cell + keep_in.sigmoid() * new.tanh()
         return Rows(owners, tokens, out.sigmoid() * cell.tanh(), cell)
 
-    def _of(self, owners: Tensor) -> Memories:
-        # Gathering is dear and the rows of one step mostly have the owners of the step before.
+    def _of(self, owners: Tensor) -> tuple[Memories, _Others | None]:
+        # Gathering is dear, and the rows of one step mostly have the owners of the step before.
         if self._seen is None or not torch.equal(self._seen[0], owners):
-            self._seen = owners, self._memories.at(owners)
-        return self._seen[1]
+            self._seen = owners, self._memories.at(owners), self._others.at(owners) if self._others else None
+        return self._seen[1:]
+
+
+class _Others(NamedTuple):
+    """The tokens of each source that are not in the generator's head, each once; and where every place of a memory
+    puts its weight: below the head's size into the head, from there on into the others."""
+
+    tokens: Tensor  # [rows, most], ids; on padding the id PAD
+    before: Tensor  # [rows, longest before]
+    context: Tensor | None  # [rows, longest context]
+    head_end: int
+
+    @classmethod
+    def of(cls, memories: Memories, head_end: int) -> _Others:
+        parts = [memory for memory in memories if memory is not None]
+        ids = torch.cat([memory.ids.where(memory.tokens, PAD) for memory in parts], 1)
+        order = ids.sort(1)
+        new = functional.pad(order.values[:, 1:] != order.values[:, :-1], (1, 0), value=True)
+        new &= order.values >= head_end
+        rank = new.cumsum(1) - 1
+        most = int(rank.max()) + 1
+        tokens = ids.new_full((len(ids), max(1, most)), PAD)
+        rows, at = new.nonzero(as_tuple=True)
+        tokens[rows, rank[rows, at]] = order.values[rows, at]
+        columns = torch.where(order.values >= head_end, rank + head_end, order.values)
+        places = torch.empty_like(ids).scatter_(1, order.indices, columns)
+        size = memories.before.ids.shape[1]
+        return cls(tokens, places[:, :size], places[:, size:] if memories.context else None, head_end)
+
+    def at(self, rows: Tensor) -> _Others:
+        context = None if self.context is None else self.context[rows]
+        return _Others(self.tokens[rows], self.before[rows], context, self.head_end)
+
+    def copy(self, weights: Tensor, places: Tensor, head: Tensor, beside: Tensor) -> None:
+        """Adds the weights of places to the tokens that they hold."""
+        rare = places >= self.head_end
+        # What is below the head's first id are marks, which no weight is on.
+        head.scatter_add_(1, (places - FIRST_GENERATED).where(~rare, 0).clamp(min=0), weights.where(~rare, 0.0))
+        beside.scatter_add_(1, (places - self.head_end).where(rare, 0), weights.where(rare, 0.0))
+
+
+def _best(found: list[tuple[Tensor, Tensor | None]], width: int) -> tuple[Tensor, Tensor]:
+    """The most probable of several groups of choices, as log-probabilities and ids."""
+    tops, ids = [], []
+    for probabilities, tokens in found:
+        top, at = probabilities.topk(min(width, probabilities.shape[1]), dim=1)
+        tops.append(top)
+        ids.append(at + FIRST_GENERATED if tokens is None else tokens.gather(1, at))
+    together, choices = torch.cat(tops, 1), torch.cat(ids, 1)
+    top, at = together.topk(min(width, together.shape[1]), dim=1)
+    chosen = choices.gather(1, at)
+    return (top + _TINY).log().masked_fill(top <= 0, -torch.inf), chosen

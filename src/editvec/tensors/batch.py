@@ -39,8 +39,6 @@ class SourceBatch:
 
     before: Ragged
     context: Ragged
-    num_unknown: int
-    """The most tokens outside the vocabulary that one of the edits has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,6 @@ def collate_source(examples: Sequence[Example]) -> SourceBatch:
     return SourceBatch(
         _pad([example.before for example in examples]),
         _pad([example.context for example in examples]),
-        max(len(example.unknown) for example in examples),
     )
 
 
