@@ -30,6 +30,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("network",),
     ("model",),
     ("training", "evaluation"),
+    ("sklearn",),
     ("cli",),
 )
 

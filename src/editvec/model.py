@@ -33,7 +33,8 @@ from editvec.vocab import UNKNOWN, Vocab
 
 CONFIG, VOCAB, WEIGHTS, SEEN = "config.toml", "vocab.json", "model.safetensors", "seen.u64"
 _BATCH, _TOKENS = 64, 8192
-_MARGIN = 10.0
+MARGIN = 10.0
+"""How much less likely than the best, in nats, a hypothesis may be before a search drops it."""
 
 
 class Candidate(NamedTuple):
@@ -87,7 +88,7 @@ class EditModel:
         return vectors
 
     def write(
-        self, examples: Sequence[Example], vectors: NDArray[np.float32] | Tensor, *, k: int = 5, margin: float = _MARGIN
+        self, examples: Sequence[Example], vectors: NDArray[np.float32] | Tensor, *, k: int = 5, margin: float = MARGIN
     ) -> list[list[Candidate]]:
         """What the editor makes of each example's before and context with the vector beside it. `after` is not read."""
         vectors = torch.as_tensor(vectors, dtype=torch.float32)

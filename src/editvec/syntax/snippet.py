@@ -19,11 +19,11 @@ from editvec.syntax.token import encode
 from editvec.syntax.treesitter import Parsed
 
 
-def snippet_edit(before: str, after: str, language: str) -> Edit:
+def snippet_edit(before: str, after: str, language: str, identity: str = "") -> Edit:
     """The edit from one snippet to another, with canonical names where the language is a programming language."""
     known = languages.get(language)
     if not isinstance(known, Language):
-        return Edit("", language, Version(before, words(before)), Version(after, words(after)))
+        return Edit(identity, language, Version(before, words(before)), Version(after, words(after)))
     names: dict[str, str] = {}
     literals: list[str] = []
     plain, canonical = [], []
@@ -32,7 +32,7 @@ def snippet_edit(before: str, after: str, language: str) -> Edit:
         plain.append(Version(text, tuple(leaf.text for leaf in leaves)))
         canonical.append(_canonical(leaves, names, literals))
     form = Canonical(canonical[0], canonical[1], (), (), tuple(names), tuple(literals))
-    return Edit("", language, plain[0], plain[1], canonical=form)
+    return Edit(identity, language, plain[0], plain[1], canonical=form)
 
 
 def _leaves(language: Language, text: str) -> list[Leaf]:

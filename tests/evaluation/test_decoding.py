@@ -1,0 +1,69 @@
+"""Evaluation: what is right is counted, in the order of the file, and nothing twice."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+import torch
+
+from editvec.edit import Edit, Version
+from editvec.evaluation import metrics
+from editvec.evaluation.decoding import Report, answer_all
+from editvec.model import EditModel
+from editvec.seen import Seen
+from tests.model.edits import edit, random_edits, small_model, ten_edits
+
+
+def _learned(edits: list[Edit]) -> EditModel:
+    model = small_model(edits)
+    with torch.no_grad():
+        for weight in model.network.parameters():
+            weight.div_(3)
+    optimiser = torch.optim.Adam(model.network.parameters(), 1e-2)
+    batch = model.collate(model.exampler.all(edits))
+    for _ in range(150):
+        optimiser.zero_grad()
+        (-model.network(batch).mean()).backward()
+        optimiser.step()
+    return model
+
+
+def test_answers_are_counted_on_all_and_on_unseen_edits() -> None:
+    edits = ten_edits()
+    model = _learned(edits)
+    # Learned by heart: right. Its before with another after that nobody can write: wrong, whatever the model says.
+    alien = dataclasses.replace(edits[0], id="alien", after=Version("", ("nowhere",)))
+    long = dataclasses.replace(edits[0], id="long", before=Version("", ("x",) * 101))
+    report = Report()
+    answers = list(answer_all(model, [*edits, alien, long], report, seen=Seen.of(edits[:4])))
+    assert [answer.edit.id for answer in answers] == [*(e.id for e in edits), "alien"]
+    assert [answer.rank for answer in answers] == [1] * 10 + [None]
+    assert [answer.writable for answer in answers] == [True] * 10 + [False]
+    assert report.too_long == 1
+    assert report.all.accuracy.value == pytest.approx(10 / 11)
+    assert report.all.ceiling == pytest.approx(10 / 11)
+    assert len(report.unseen.ranks) == 7
+    assert report.unseen.recall(5).value == pytest.approx(6 / 7)
+
+
+def test_log_probs_are_the_networks_and_perplexity_is_theirs() -> None:
+    edits = [each for each in random_edits(40) if each.after.tokens]
+    model = small_model(edits)
+    report = Report()
+    answers = list(answer_all(model, edits, report))
+    for answer in answers:
+        with model.network.asked():
+            alone = float(model.network(model.collate([model.exampler(answer.edit)])))
+        assert answer.log_prob == pytest.approx(alone, rel=1e-4)
+    expected = metrics.perplexity([a.log_prob for a in answers], [len(e.after.tokens) for e in edits])
+    assert report.all.perplexity == pytest.approx(expected)
+
+
+def test_lower_case_is_what_is_asked_for() -> None:
+    model = small_model([edit("the cat", "a cat")], lowercase=True)
+    report = Report()
+    (answer,) = answer_all(model, [edit("The Cat", "A Cat")], report)
+    assert answer.writable
+    assert math.isfinite(answer.log_prob)
