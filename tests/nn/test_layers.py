@@ -8,17 +8,28 @@ from torch import nn
 
 from editvec.nn.attention import Attention
 from editvec.nn.generator import Generator
-from editvec.nn.recurrent import BiLSTM
+from editvec.nn.recurrent import LSTM, BiLSTM
+
+
+def _as_torchs(ours: LSTM, direction: int, theirs: nn.LSTM, ending: str) -> None:
+    """Gives torch's LSTM our weights: its gates are in, forget, new, out; ours out, in, forget, new."""
+
+    def ordered(weight: torch.Tensor) -> torch.Tensor:
+        return torch.cat([weight[ours.dim :], weight[: ours.dim]])
+
+    with torch.no_grad():
+        theirs.get_parameter(f"weight_ih_l0{ending}").copy_(ordered(ours.inputs[direction].t()))
+        theirs.get_parameter(f"weight_hh_l0{ending}").copy_(ordered(ours.recurrent[direction].t()))
+        theirs.get_parameter(f"bias_ih_l0{ending}").copy_(ordered(ours.bias[direction]))
+        theirs.get_parameter(f"bias_hh_l0{ending}").zero_()
 
 
 def test_the_bilstm_is_torchs_over_packed_sequences() -> None:
     torch.manual_seed(0)
     ours = BiLSTM(input_dim=5, dim=8)
     theirs = nn.LSTM(5, 4, batch_first=True, bidirectional=True)
-    with torch.no_grad():
-        for name, weight in theirs.named_parameters():
-            source = ours.backwards if name.endswith("_reverse") else ours.forwards
-            weight.copy_(source.get_parameter(name.removesuffix("_reverse")))
+    _as_torchs(ours.lstm, 0, theirs, "")
+    _as_torchs(ours.lstm, 1, theirs, "_reverse")
     inputs, lengths = torch.randn(4, 7, 5), torch.tensor([7, 1, 4, 6])
     packed = nn.utils.rnn.pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
     states, (final, _) = theirs(packed)
@@ -27,6 +38,38 @@ def test_the_bilstm_is_torchs_over_packed_sequences() -> None:
     mask = torch.arange(7)[None] < lengths[:, None]
     torch.testing.assert_close(found.all[mask], expected[mask])
     torch.testing.assert_close(found.final, torch.cat([final[0], final[1]], -1))
+
+
+@pytest.mark.parametrize("num_directions", [1, 2])
+@pytest.mark.parametrize("longest", [1, 4])
+def test_the_lstms_gradient_is_that_of_its_steps(num_directions: int, longest: int) -> None:
+    torch.manual_seed(0)
+    layer = LSTM(input_dim=3, dim=2, num_directions=num_directions).double()
+    shapes = ((longest, 5, 3), (5, 2), (5, 2), (5, 8))
+    inputs, hidden, cell, always = (
+        torch.randn(num_directions, *shape, dtype=torch.double, requires_grad=True) for shape in shapes
+    )
+    weights = list(layer.parameters())
+
+    def run(*given: torch.Tensor) -> torch.Tensor:
+        inputs, hidden, cell, always, *weights = given
+        named = dict(zip(("inputs", "recurrent", "bias"), weights, strict=True))
+        states: torch.Tensor = torch.func.functional_call(layer, named, (inputs, (hidden, cell), always))
+        return states
+
+    assert torch.autograd.gradcheck(run, (inputs, hidden, cell, always, *weights))
+
+
+def test_what_is_added_in_every_step_is_an_input_of_every_step() -> None:
+    torch.manual_seed(0)
+    whole, part = LSTM(input_dim=5, dim=4), LSTM(input_dim=3, dim=4)
+    with torch.no_grad():
+        part.inputs.copy_(whole.inputs[:, :3])
+        part.recurrent.copy_(whole.recurrent)
+        part.bias.copy_(whole.bias)
+    inputs, vector = torch.randn(1, 6, 2, 3), torch.randn(1, 2, 2)
+    everywhere = torch.cat([inputs, vector[:, None].expand(-1, 6, -1, -1)], -1)
+    torch.testing.assert_close(whole(everywhere), part(inputs, always=vector @ whole.inputs[:, 3:]))
 
 
 def _whole(generator: Generator, states: torch.Tensor) -> torch.Tensor:

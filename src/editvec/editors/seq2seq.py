@@ -18,6 +18,7 @@ from editvec.config import ModelConfig
 from editvec.editors.base import Editor
 from editvec.nn.attention import Attention
 from editvec.nn.generator import Generator
+from editvec.nn.recurrent import LSTM
 from editvec.reading import Reader, Reading, TokenEmbedding
 from editvec.tensors.batch import Copies, Ragged, SourceBatch, TargetBatch
 from editvec.vocab import END, FIRST_GENERATED, PAD, PLACE, START, UNKNOWN
@@ -84,7 +85,8 @@ class Seq2SeqEditor(Editor):
         self.copy, self.context, self.context_start = copy, context, context and context_start
         embed_dim = embedding.table.embedding_dim
         self.start = nn.Linear(token_dim * (2 if self.context_start else 1) + edit_dim, hidden_dim)
-        self.lstm = nn.LSTM(embed_dim + edit_dim, hidden_dim, batch_first=True)
+        self.lstm = LSTM(input_dim=embed_dim, dim=hidden_dim)
+        self.edit_gates = nn.Linear(edit_dim, 4 * hidden_dim, bias=False)
         self.attention = Attention(query_dim=hidden_dim, key_dim=token_dim)
         self.combine = nn.Linear(hidden_dim + token_dim, embed_dim if tied else hidden_dim, bias=False)
         self.dropout = nn.Dropout(dropout)
@@ -123,11 +125,12 @@ class Seq2SeqEditor(Editor):
     def forward(self, source: SourceBatch, reading: Reading, vectors: Tensor, target: TargetBatch) -> Tensor:
         after = target.after
         shifted = functional.pad(after.ids[:, :-1], (1, 0), value=START)
-        inputs = self.embedding(shifted)
-        edit = vectors[:, None, :].expand(-1, inputs.shape[1], -1)
         hidden, cell = self._initial(reading, vectors)
-        states, _ = self.lstm(torch.cat([inputs, edit], -1), (hidden[None], cell[None]))
-        said = self._read_out(states, self._memories(source, reading))
+        # The edit vector is an input of every step: its share of the gates is the same in all of them.
+        (states,) = self.lstm(
+            self.embedding(shifted.t())[None], (hidden[None], cell[None]), self.edit_gates(vectors)[None]
+        )
+        said = self._read_out(states.transpose(0, 1), self._memories(source, reading))
         there = after.mask
         logs = (self._of_targets(said, target, there) + _TINY).log()
         total = logs.new_zeros(there.shape)
@@ -218,14 +221,8 @@ class Seq2SeqSteps:
     def __init__(self, editor: Seq2SeqEditor, memories: Memories, reading: Reading, vectors: Tensor) -> None:
         self._editor, self._memories = editor, memories
         self._initial = editor._initial(reading, vectors)
-        # The edit vector is an input of every step: its share of the gates is the same in all of them.
-        embed_dim = editor.embedding.table.embedding_dim
-        inputs, bias = (
-            editor.lstm.get_parameter("weight_ih_l0"),
-            editor.lstm.get_parameter("bias_ih_l0") + editor.lstm.get_parameter("bias_hh_l0"),
-        )
-        self._edit_gates = functional.linear(vectors, inputs[:, embed_dim:], bias)
-        self._weights = torch.cat([inputs[:, :embed_dim], editor.lstm.get_parameter("weight_hh_l0")], 1)
+        self._edit_gates = editor.edit_gates(vectors) + editor.lstm.bias[0]
+        self._weights = torch.cat([editor.lstm.inputs[0], editor.lstm.recurrent[0]])
         self._others = _Others.of(memories, FIRST_GENERATED + editor.generator.head_size) if editor.copy else None
         self._seen: tuple[Tensor, Memories, _Others | None] | None = None
 
@@ -278,8 +275,7 @@ class Seq2SeqSteps:
 
     def _read(self, owners: Tensor, tokens: Tensor, hidden: Tensor, cell: Tensor) -> Rows:
         inputs = torch.cat([self._editor.embedding(tokens), hidden], -1)
-        gates = torch.addmm(self._edit_gates[owners], inputs, self._weights.t())
-        keep_in, forget, new, out = gates.chunk(4, 1)
+        out, keep_in, forget, new = torch.addmm(self._edit_gates[owners], inputs, self._weights).chunk(4, 1)
         cell = forget.sigmoid() * cell + keep_in.sigmoid() * new.tanh()
         return Rows(owners, tokens, out.sigmoid() * cell.tanh(), cell)
 

@@ -133,12 +133,14 @@ class Trainer:
         share = losses.sum() if len(examples) > world.rank else losses.sum() * 0
         self.optimiser.zero_grad()
         (share * world.size / len(examples)).backward()
-        norm = nn.utils.clip_grad_norm_(self.model.network.parameters(), settings.clip, foreach=True)
+        norm = nn.utils.get_total_norm([w.grad for w in self.model.network.parameters() if w.grad is not None])
         if not math.isfinite(float(norm)):
             raise UserError(
                 f"training diverged at step {self.state.step}: the gradient is not finite. "
                 f"Lower learning_rate (now {self._rate():g}); --resume goes on from the last checkpoint."
             )
+        if norm > settings.clip:
+            nn.utils.clip_grads_with_norm_(self.model.network.parameters(), settings.clip, norm)
         self.optimiser.step()
         lengths = batch.num_tokens.clamp(min=1)
         if world.size == 1:
