@@ -32,7 +32,8 @@ from editvec.tensors.example import Example, Exampler
 from editvec.vocab import UNKNOWN, Vocab
 
 CONFIG, VOCAB, WEIGHTS, SEEN = "config.toml", "vocab.json", "model.safetensors", "seen.u64"
-_BATCH, _TOKENS = 64, 8192
+_BATCH, _TOKENS = 256, 32_768
+_SEARCHED = 128
 MARGIN = 10.0
 """How much less likely than the best, in nats, a hypothesis may be before a search drops it."""
 
@@ -75,7 +76,7 @@ class EditModel:
         """The edit vectors of edits, in their order: [edits, edit_dim]."""
         examples = map(self.exampler, edits)
         parts = [np.zeros((0, self.edit_dim), np.float32)]
-        while window := list(islice(examples, 64 * _BATCH)):
+        while window := list(islice(examples, 16 * _BATCH)):
             parts.append(self.encode_examples(window))
         return np.concatenate(parts)
 
@@ -94,8 +95,8 @@ class EditModel:
         vectors = torch.as_tensor(vectors, dtype=torch.float32)
         answers: list[list[Candidate]] = [[] for _ in examples]
         order = sorted(range(len(examples)), key=lambda place: len(examples[place].before))
-        for start in range(0, len(order), _BATCH):
-            places = order[start : start + _BATCH]
+        for start in range(0, len(order), _SEARCHED):
+            places = order[start : start + _SEARCHED]
             found = self.network.search(
                 collate_source([examples[place] for place in places]), vectors[places], k=k, margin=margin
             )

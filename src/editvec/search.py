@@ -29,7 +29,8 @@ class Steps(Protocol[State]):
         """Whether a row is complete when it takes a choice: [n] for n pairs of both."""
 
     def advance(self, state: State, rows: Tensor, choices: Tensor) -> State:
-        """A state of those rows, each after its choice; a row may be taken more than once, or not at all."""
+        """A state of those rows, each after its choice; a row may be taken more than once, or not at all. The rows of
+        a source stand together, in the order of the sources."""
 
 
 class Hypothesis(NamedTuple):
@@ -57,7 +58,7 @@ def beam_search(
     ended: list[list[tuple[float, int, int, int]]] = [[] for _ in range(num_sources)]
     for step in range(max_steps):
         rows, choices, scores, owners = _continue(*steps.step(state, width), scores, owners, num_sources, width)
-        rank = _rank(owners, num_sources)
+        rank = rank_within(owners, num_sources)
         kept = rank < room[owners]
         best = best.scatter_reduce(0, owners, scores, "amax")
         kept &= scores >= best[owners] - margin
@@ -91,7 +92,7 @@ def _continue(
     total = log_probs + scores[:, None]
     each = total.shape[1]
     # Side by side, a source's rows fill one line of a table, whatever their number is.
-    place = _rank(owners, num_sources)
+    place = rank_within(owners, num_sources)
     table = torch.full((num_sources, (int(place.max()) + 1) * each), -math.inf)
     columns = (place * each)[:, None] + torch.arange(each)
     table[owners[:, None], columns] = total
@@ -104,8 +105,8 @@ def _continue(
     return row[real], choice[row[real], (at % each)[real]], best[real], owner[real]
 
 
-def _rank(owners: Tensor, num_sources: int) -> Tensor:
-    """For each row how many rows of the same owner stand before it; the rows of an owner stand together."""
+def rank_within(owners: Tensor, num_sources: int) -> Tensor:
+    """For each row how many rows of the same owner stand before it, given that the rows of an owner stand together."""
     counts = torch.bincount(owners, minlength=num_sources)
     first = counts.cumsum(0) - counts
     return torch.arange(len(owners)) - first[owners]

@@ -20,6 +20,7 @@ from editvec.nn.attention import Attention
 from editvec.nn.generator import Generator
 from editvec.nn.recurrent import LSTM
 from editvec.reading import Reader, Reading, TokenEmbedding
+from editvec.search import rank_within
 from editvec.tensors.batch import Copies, Ragged, SourceBatch, TargetBatch
 from editvec.vocab import END, FIRST_GENERATED, PAD, PLACE, START, UNKNOWN
 
@@ -54,12 +55,12 @@ class Memories(NamedTuple):
 
 
 class ReadOut(NamedTuple):
-    """What the decoder says at each of n steps of each row, before the ways to write one token are summed."""
+    """What the decoder says at n places of each source, before the ways to write one token are summed."""
 
-    states: Tensor  # [rows, n, hidden], what the generator reads
-    ways: Tensor  # [rows, n, 3]: the probability to generate, to copy from before, to copy from context
-    before: Tensor  # [rows, n, longest before], where from
-    context: Tensor | None  # [rows, n, longest context]
+    states: Tensor  # [batch, n, hidden], what the generator reads
+    ways: Tensor  # [batch, n, 3]: the probability to generate, to copy from before, to copy from context
+    before: Tensor  # [batch, n, longest before], where from
+    context: Tensor | None  # [batch, n, longest context]
 
 
 class Seq2SeqEditor(Editor):
@@ -202,12 +203,14 @@ def _copied(weights: Tensor, copies: Copies) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Hypotheses: the source of each, its last token and the decoder's state."""
+    """Hypotheses: the source of each and the decoder's state; and the memories of sources that still have rows, or had
+    some not long ago."""
 
     owners: Tensor  # [rows]
-    tokens: Tensor  # [rows]
     hidden: Tensor  # [rows, hidden]
     cell: Tensor  # [rows, hidden]
+    sources: Tensor  # [sources]
+    memories: Memories  # [sources, ...]
 
 
 class Seq2SeqSteps:
@@ -224,26 +227,26 @@ class Seq2SeqSteps:
         self._edit_gates = editor.edit_gates(vectors) + editor.lstm.bias[0]
         self._weights = torch.cat([editor.lstm.inputs[0], editor.lstm.recurrent[0]])
         self._others = _Others.of(memories, FIRST_GENERATED + editor.generator.head_size) if editor.copy else None
-        self._seen: tuple[Tensor, Memories, _Others | None] | None = None
 
     def start(self) -> Rows:
         hidden, cell = self._initial
         owners = torch.arange(len(hidden))
-        return self._read(owners, torch.full_like(owners, START), hidden, cell)
+        hidden, cell = self._read(owners, torch.full_like(owners, START), hidden, cell)
+        return Rows(owners, hidden, cell, owners, self._memories)
 
     def step(self, state: Rows, width: int) -> tuple[Tensor, Tensor]:
         editor = self._editor
-        memories, others = self._of(state.owners)
-        said = editor._read_out(state.hidden[:, None], memories)
-        states, ways = said.states[:, 0], said.ways[:, 0]
+        said = self._read_out(state)
+        states, ways = said.states, said.ways
+        others = self._others.at(state.owners) if self._others else None
         head, tail = editor.generator.spread(states)
         head.mul_(ways[:, :1])
         found: list[tuple[Tensor, Tensor | None]] = [(head, None)]
         if others is not None:
             beside = head.new_zeros(others.tokens.shape)
-            others.copy(said.before[:, 0] * ways[:, 1:2], others.before, head, beside)
+            others.copy(said.before * ways[:, 1:2], others.before, head, beside)
             if others.context is not None and said.context is not None:
-                others.copy(said.context[:, 0] * ways[:, 2:3], others.context, head, beside)
+                others.copy(said.context * ways[:, 2:3], others.context, head, beside)
             found.append((beside, others.tokens))
         if tail is not None:
             found.append(self._of_tail(states, tail * ways[:, 0], others, found[-1][0], width))
@@ -253,7 +256,12 @@ class Seq2SeqSteps:
         return choices == END
 
     def advance(self, state: Rows, rows: Tensor, choices: Tensor) -> Rows:
-        return self._read(state.owners[rows], choices, state.hidden[rows], state.cell[rows])
+        owners, sources, memories = state.owners[rows], state.sources, state.memories
+        active = torch.unique_consecutive(owners)
+        if len(active) < 0.75 * len(sources):
+            sources, memories = active, memories.at(torch.searchsorted(sources, active))
+        hidden, cell = self._read(owners, choices, state.hidden[rows], state.cell[rows])
+        return Rows(owners, hidden, cell, sources, memories)
 
     def _of_tail(
         self, states: Tensor, mass: Tensor, others: _Others | None, beside: Tensor, width: int
@@ -273,17 +281,27 @@ class Seq2SeqSteps:
         all_top = top.new_zeros(len(states), top.shape[1]).index_copy(0, rows, top)
         return all_top, choices.new_full(all_top.shape, first).index_copy(0, rows, choices + first)
 
-    def _read(self, owners: Tensor, tokens: Tensor, hidden: Tensor, cell: Tensor) -> Rows:
+    def _read(self, owners: Tensor, tokens: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+        """The decoder's hidden state and cell after it has read a token a row."""
         inputs = torch.cat([self._editor.embedding(tokens), hidden], -1)
         out, keep_in, forget, new = torch.addmm(self._edit_gates[owners], inputs, self._weights).chunk(4, 1)
         cell = forget.sigmoid() * cell + keep_in.sigmoid() * new.tanh()
-        return Rows(owners, tokens, out.sigmoid() * cell.tanh(), cell)
+        return out.sigmoid() * cell.tanh(), cell
 
-    def _of(self, owners: Tensor) -> tuple[Memories, _Others | None]:
-        # Gathering is dear, and the rows of one step mostly have the owners of the step before.
-        if self._seen is None or not torch.equal(self._seen[0], owners):
-            self._seen = owners, self._memories.at(owners), self._others.at(owners) if self._others else None
-        return self._seen[1:]
+    def _read_out(self, state: Rows) -> ReadOut:
+        """The read-out of each row: [rows, ...]. The rows of a source look at its memory side by side, so that it need
+        not be copied for each."""
+        lines = torch.searchsorted(state.sources, state.owners)
+        places = rank_within(lines, len(state.sources))
+        table = state.hidden.new_zeros(len(state.sources), int(places.max()) + 1, state.hidden.shape[1])
+        table[lines, places] = state.hidden
+        states, ways, before, context = self._editor._read_out(table, state.memories)
+        return ReadOut(
+            states[lines, places],
+            ways[lines, places],
+            before[lines, places],
+            None if context is None else context[lines, places],
+        )
 
 
 class _Others(NamedTuple):
