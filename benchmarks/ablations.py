@@ -1,0 +1,94 @@
+"""Variants of the seq2seq model, all trained on the same share of the training set and measured on the same test set.
+
+Each variant is a run in a folder of its own: what is done is not done again, what was interrupted goes on. Only numbers
+of one table compare.
+
+    python benchmarks/ablations.py --data data/githubedits --runs runs/ablations
+    python benchmarks/ablations.py --data data/githubedits --runs runs/ablations bag none
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from editvec import config, model, store
+from editvec.evaluation.decoding import Report, answer_all
+from editvec.model import SEEN
+from editvec.seen import Seen
+from editvec.training import Files, resume, train
+from editvec.training.loop import CHECKPOINT
+
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
+    "iclr19": {},
+    "no context": {"context": False},
+    "context not in the initial state": {"context_start": False},
+    "no copying": {"copy": False},
+    "separate readers": {"shared_reader": False},
+    "bag": {"encoder": "bag"},
+    "none": {"encoder": "none"},
+    "changed tokens only": {"changed_only": True},
+    "slots for unknown tokens": {"unknown_slots": 32},
+    "head of 2,000": {"head_size": 2_000},
+    "head of 2,000, vocabulary of 40,000": {"head_size": 2_000, "vocab_size": 40_000, "min_count": 1},
+    "the same, tied": {"head_size": 2_000, "vocab_size": 40_000, "min_count": 1, "tied": True},
+    "embedding dropout": {"embed_dropout": 0.2},
+    "batches of 64": {"batch_edits": 64, "batch_tokens": 8_192},
+}
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="With train, dev and test.")
+@click.option("--ending", default="jsonl.gz", show_default=True, help="Of the three files.")
+@click.option("--runs", required=True, type=click.Path(path_type=Path), help="The folder for the runs.")
+@click.option("--fraction", default=0.2, show_default=True)
+@click.option("--epochs", default=8, show_default=True)
+def main(names: tuple[str, ...], data: Path, ending: str, runs: Path, fraction: float, epochs: int) -> None:
+    """Train and measure variants, or those named; print one table."""
+    for name in names:
+        if name not in VARIANTS:
+            raise click.BadParameter(f"no variant {name!r}. There are: {', '.join(VARIANTS)}.")
+    shared = {"fraction": fraction, "epochs": epochs, "schedule": "linear", "warmup_steps": 200}
+    rows = []
+    for name in names or VARIANTS:
+        folder = runs / name.replace(" ", "-").replace(",", "")
+        result = folder / "result.json"
+        if not result.exists():
+            click.echo(f"{name} …", err=True)
+            settings = config.with_settings(config.recipe("iclr19"), {**shared, **VARIANTS[name]})
+            files = Files(data / f"train.{ending}", data / f"dev.{ending}")
+            if (folder / CHECKPOINT).exists():
+                resume(folder)
+            elif not (folder / model.WEIGHTS).exists():
+                train(folder, files, settings)
+            result.write_text(json.dumps(_measure(folder, data / f"test.{ending}")))
+        rows.append((name, json.loads(result.read_text())))
+    click.echo("| variant | Acc@1 | Recall@5 | PPL | Acc@1 unseen | can be written | minutes |")
+    click.echo("|---|---|---|---|---|---|---|")
+    for name, found in rows:
+        every, unseen = found["all"], found["unseen"]
+        low, value, high = (100 * every["accuracy"][key] for key in ("low", "value", "high"))
+        click.echo(
+            f"| {name} | {value:.2f} ({low:.1f} – {high:.1f}) | {100 * every['recall@5']['value']:.2f} "
+            f"| {every['perplexity']:.4f} | {100 * unseen['accuracy']['value']:.2f} | {100 * every['ceiling']:.1f} "
+            f"| {math.ceil(found['seconds'] / 60)} |"
+        )
+
+
+def _measure(folder: Path, test: Path) -> dict[str, Any]:
+    report = Report()
+    trained = model.load(folder)
+    for _ in answer_all(trained, store.read(test, trees=False), report, seen=Seen.load(folder / SEEN)):
+        pass
+    *_, last = (json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines())
+    return {"all": report.all.as_json(5), "unseen": report.unseen.as_json(5), "seconds": last["seconds"]}
+
+
+if __name__ == "__main__":
+    main()
