@@ -58,7 +58,7 @@ def train(
     from editvec import config as configuration
     from editvec.cli.terminal import print_json
     from editvec.errors import UserError
-    from editvec.training import Files, resume
+    from editvec.training import Files, leads, resume
     from editvec.training import train as start
 
     if resuming and (settings or train_file or dev_file or encoder or editor or config_file):
@@ -74,6 +74,8 @@ def train(
             chosen |= {key: value for key, value in (("encoder", encoder), ("editor", editor)) if value}
             config = configuration.with_settings(config, chosen)
             state = start(folder, Files(train_file, dev_file), config, watch=watch, notice=notice)
+    if not leads():
+        return
     if as_json:
         print_json({"folder": str(folder), "best_epoch": state.best_epoch, "metrics": state.metrics})
     elif state.best is not None:

@@ -40,6 +40,11 @@ class World:
         return DistributedDataParallel(model) if self.size > 1 else model
 
 
+def leads() -> bool:
+    """Whether this process is the one that talks, before or after it has joined the others."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 @contextmanager
 def joined() -> Iterator[World]:
     """The world that `torchrun` made of this process, or one of its own."""
