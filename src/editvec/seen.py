@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,10 @@ class Seen:
     @classmethod
     def of(cls, edits: Iterable[Edit]) -> Seen:
         """The set of some edits."""
-        return cls(np.unique(np.fromiter((form_of(edit) for edit in edits), _DIGEST)))
+        noted = Notes()
+        for _ in noted.noting(edits):
+            pass
+        return noted.seen()
 
     def save(self, path: Path) -> None:
         """Writes the digests, nothing else."""
@@ -46,3 +50,20 @@ class Seen:
         if len(content) % _DIGEST.itemsize:
             raise BadInputError(path, None, "cut short: not a whole number of digests")
         return cls(np.frombuffer(content, _DIGEST))
+
+
+class Notes:
+    """Notes edits that pass by, eight bytes each."""
+
+    def __init__(self) -> None:
+        self._digests = array("Q")
+
+    def noting(self, edits: Iterable[Edit]) -> Iterator[Edit]:
+        """The edits as they are."""
+        for edit in edits:
+            self._digests.append(form_of(edit))
+            yield edit
+
+    def seen(self) -> Seen:
+        """What was noted so far."""
+        return Seen(np.unique(np.frombuffer(self._digests, np.uint64)))

@@ -67,12 +67,18 @@ def read_tokens(edit: Edit, *, lowercase: bool = False) -> tuple[Tokens, Tokens,
     return forms
 
 
-def count_tokens(edits: Iterable[Edit], *, lowercase: bool = False) -> Counter[str]:
-    """How often each token occurs in edits and their contexts."""
+def count_tokens(edits: Iterable[Edit], *, lowercase: bool = False, limit: int = 2_000_000) -> Counter[str]:
+    """How often each token occurs in edits and their contexts. When there are more than `limit` different ones, the
+    rarest so far are forgotten, so that memory does not grow with the edits; of frequent tokens, that takes at most a
+    few from the count."""
     counts: Counter[str] = Counter()
     for edit in edits:
         for form in read_tokens(edit, lowercase=lowercase):
             counts.update(form)
+        rare = 1
+        while len(counts) > limit:
+            counts = Counter({token: count for token, count in counts.items() if count > rare})
+            rare += 1
     return counts
 
 

@@ -16,7 +16,7 @@ from editvec.edit import Edit
 from editvec.errors import UserError
 from editvec.files import write_atomically
 from editvec.model import CONFIG, SEEN, VOCAB, WEIGHTS, EditModel
-from editvec.seen import Seen
+from editvec.seen import Notes
 from editvec.tensors.corpus import Corpus, build_corpus
 from editvec.tensors.example import Example, TooLongError
 from editvec.training.checkpoint import RunState
@@ -72,11 +72,9 @@ def resume(folder: Path, *, watch: Watch = lambda progress: None, notice: Notice
 def _prepare(folder: Path, files: Files, config: Config, notice: Notice) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     model, share = config.model, config.training.fraction
-    words = vocab.build(
-        vocab.count_tokens(_edits(files, "train", share), lowercase=model.lowercase),
-        size=model.vocab_size,
-        min_count=model.min_count,
-    )
+    notes = Notes()
+    counts = vocab.count_tokens(notes.noting(_edits(files, "train", share)), lowercase=model.lowercase)
+    words = vocab.build(counts, size=model.vocab_size, min_count=model.min_count)
     exampler = EditModel(model, words).exampler
     for side, name in zip(("train", "dev"), _CORPORA, strict=True):
         dropped: list[str] = []
@@ -88,7 +86,7 @@ def _prepare(folder: Path, files: Files, config: Config, notice: Notice) -> None
         if dropped:
             notice(f"{len(dropped)} edits of {side} are longer than {model.max_tokens} tokens and are left out")
         notice(f"{side}: {corpus.num_examples:,} edits")
-    Seen.of(_edits(files, "train", share)).save(folder / SEEN)
+    notes.seen().save(folder / SEEN)
     words.save(folder / VOCAB)
     write_atomically(folder / CONFIG, configuration.dumps(config).encode())
 
