@@ -42,6 +42,12 @@ def test_settings_are_of_either_section_and_may_be_text() -> None:
         ("fraction", "0", "expected a share"),
         ("copy", "1", "expected true or false"),
         ("schedule", "cosine", "expected one of patience, linear"),
+        ("edit_dim", "7", "expected an even number"),
+        ("seed", "-1", "expected 0 or more"),
+        ("seed", "99999999999999999999", "sensible size"),
+        ("warmup_steps", "-5", "expected 0 or more"),
+        ("learning_rate", "nan", "sensible size"),
+        ("learning_rate", "inf", "sensible size"),
     ],
 )
 def test_a_wrong_setting_is_named(key: str, value: str, complaint: str) -> None:

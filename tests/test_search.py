@@ -104,6 +104,19 @@ def test_a_margin_drops_the_hopeless_and_keeps_the_best() -> None:
                 assert all_found[0].score >= some[0].score - 1e-5
 
 
+def test_a_margin_is_taken_among_hypotheses_of_one_length() -> None:
+    class Long(Table):
+        """0.7 a step for forty steps, then the end: far less likely than any of its beginnings."""
+
+        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:
+            if len(prefix) < 40:
+                return torch.tensor([1e-9, 0.7, 0.3]).log()
+            return torch.tensor([1.0, 1e-9, 1e-9]).log()
+
+    (found,) = beam_search(Long(0, 1, 3), num_sources=1, width=3, max_steps=60, margin=5.0)
+    assert found[0].choices == (1,) * 40 + (0,)
+
+
 def test_illegal_choices_are_never_taken() -> None:
     class Forced(Table):
         def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:

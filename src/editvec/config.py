@@ -5,6 +5,7 @@ Only builders and the command line see a config; layers take plain keyword argum
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -98,6 +99,8 @@ _POSITIVE = frozenset(
     "vocab_size min_count max_tokens max_context embed_dim tag_dim tail_dim hidden_dim edit_dim epochs batch_edits "
     "batch_tokens learning_rate clip patience".split()
 )
+_NOT_NEGATIVE = frozenset(("seed", "warmup_steps", "unknown_slots", "halvings", "head_size"))
+_HALVED = frozenset(("embed_dim", "edit_dim"))
 _SHARES = frozenset(("dropout", "embed_dropout"))
 _Section = TypeVar("_Section", ModelConfig, TrainingConfig)
 
@@ -186,6 +189,13 @@ def _value(key: str, value: Any, kind: type) -> Any:
     if key in _CHOICES and value not in _CHOICES[key]:
         raise UserError(f"{key} = {value}: expected one of {', '.join(_CHOICES[key])}.")
     number: Any = value
+    most = 2**16 if key.endswith("_dim") or key == "unknown_slots" else 2**31
+    if kind in (int, float) and not (math.isfinite(number) and abs(number) < most):
+        raise UserError(f"{key} = {value}: expected a number of a sensible size.")
+    if key in _NOT_NEGATIVE and number < 0:
+        raise UserError(f"{key} = {value}: expected 0 or more.")
+    if key in _HALVED and number % 2:
+        raise UserError(f"{key} = {value}: expected an even number, one half for each direction.")
     if key in _POSITIVE and number <= 0:
         raise UserError(f"{key} = {value}: expected more than 0.")
     if key in _SHARES and not 0 <= number < 1:

@@ -10,6 +10,12 @@ class UserError(Exception):
     exit_code = 2
 
 
+class StoppedError(UserError):
+    """The user stopped the work; the message says what became of it."""
+
+    exit_code = 130
+
+
 class BadInputError(UserError):
     """An input file is damaged or of another kind than its name says."""
 

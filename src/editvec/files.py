@@ -39,6 +39,12 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
         temporary.unlink(missing_ok=True)
 
 
+def remove_partial(folder: Path) -> None:
+    """Removes what a killed process had begun to write in a folder."""
+    for path in folder.glob(".*.partial"):
+        path.unlink(missing_ok=True)
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Writes a file that appears when it is whole."""
     with atomic(path) as stream:

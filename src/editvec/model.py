@@ -29,11 +29,12 @@ from editvec.syntax.snippet import restore_answer, snippet_edit
 from editvec.tensors.batch import Batch, collate, collate_source
 from editvec.tensors.corpus import by_length
 from editvec.tensors.example import Example, Exampler
-from editvec.vocab import UNKNOWN, Vocab
+from editvec.vocab import UNKNOWN, Vocab, read_tokens
 
 CONFIG, VOCAB, WEIGHTS, SEEN = "config.toml", "vocab.json", "model.safetensors", "seen.u64"
 _BATCH, _TOKENS = 256, 32_768
-_SEARCHED = 128
+_ROWS = 640
+"""Hypotheses that are searched at once."""
 MARGIN = 10.0
 """How much less likely than the best, in nats, a hypothesis may be before a search drops it."""
 
@@ -60,7 +61,7 @@ class EditModel:
 
     def __init__(self, config: ModelConfig, vocab: Vocab) -> None:
         self.config, self.vocab = config, vocab
-        self.exampler = Exampler(vocab, config.max_tokens, config.max_context, config.lowercase)
+        self.exampler = Exampler(vocab, config.max_tokens, config.max_context, config.lowercase, config.context)
         self.network = EditNetwork(config, len(vocab))
 
     @property
@@ -95,8 +96,9 @@ class EditModel:
         vectors = torch.as_tensor(vectors, dtype=torch.float32)
         answers: list[list[Candidate]] = [[] for _ in examples]
         order = sorted(range(len(examples)), key=lambda place: len(examples[place].before))
-        for start in range(0, len(order), _SEARCHED):
-            places = order[start : start + _SEARCHED]
+        size = max(1, _ROWS // k)
+        for start in range(0, len(order), size):
+            places = order[start : start + size]
             found = self.network.search(
                 collate_source([examples[place] for place in places]), vectors[places], k=k, margin=margin
             )
@@ -130,11 +132,12 @@ class EditModel:
             raise UserError(
                 f"an edit vector of this model has {self.edit_dim} numbers, this one's shape is {vector.shape}."
             )
+        read = read_tokens(edit, lowercase=self.config.lowercase)[0]
         suggestions = []
         for found in self.write([self.exampler(edit)], vector[None], k=k)[0]:
             kept = [
                 (place.before, place.after)
-                for place in align(edit.model_before, found.tokens).positions
+                for place in align(read, found.tokens).positions
                 if place.tag is Tag.EQUAL and place.before is not None and place.after is not None
             ]
             written = restore_answer(edit, found.tokens, kept) if found.complete else None
@@ -158,7 +161,10 @@ def load(folder: str | Path) -> EditModel:
     for name in (CONFIG, VOCAB, WEIGHTS):
         if not (folder / name).is_file():
             raise BadInputError(folder, None, f"not a trained model: {name} is missing. Train one with editvec train.")
-    model = EditModel(configuration.load(folder / CONFIG).model, Vocab.load(folder / VOCAB))
+    config, vocab = configuration.load(folder / CONFIG).model, Vocab.load(folder / VOCAB)
+    # A config may say anything: its sizes are compared with the file's before memory is taken for them.
+    with torch.device("meta"):
+        model = EditModel(config, vocab)
     load_weights(folder / WEIGHTS, model.network)
     model.network.eval()
     return model
@@ -185,8 +191,10 @@ def load_weights(path: Path, network: EditNetwork) -> None:
         if found[name].shape != weight.shape:
             have, want = tuple(found[name].shape), tuple(weight.shape)
             raise BadInputError(path, None, f"{name} has the size {have}, its config and vocabulary make it {want}.")
+    if any(weight.is_meta for weight in wanted.values()):
+        network.to_empty(device="cpu")
     with torch.no_grad():
-        for name, weight in wanted.items():
+        for name, weight in network.named_parameters():
             weight.copy_(found[name])
 
 

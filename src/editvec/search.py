@@ -47,7 +47,8 @@ def beam_search(
 
     At each step a source keeps its best continuations; one that is complete leaves the beam and takes its place with
     it, so that `width` complete ones end the search. A hypothesis is dropped when it is `margin` less likely (in nats)
-    than the best of its source: such a one can end up in the list, but hardly ever at its top.
+    than the best of its source at that step, or than a complete one: it could end up in the list, but hardly ever at
+    its top.
     """
     state = steps.start()
     owners = torch.arange(num_sources)
@@ -60,14 +61,15 @@ def beam_search(
         rows, choices, scores, owners = _continue(*steps.step(state, width), scores, owners, num_sources, width)
         rank = rank_within(owners, num_sources)
         kept = rank < room[owners]
-        best = best.scatter_reduce(0, owners, scores, "amax")
-        kept &= scores >= best[owners] - margin
+        leading = torch.full_like(best, -math.inf).scatter_reduce(0, owners, scores, "amax").maximum(best)
+        kept &= scores >= leading[owners] - margin
         rows, choices, scores, owners = rows[kept], choices[kept], scores[kept], owners[kept]
         done = steps.ends(state, rows, choices)
         for row, choice, score, owner in zip(
             rows[done].tolist(), choices[done].tolist(), scores[done].tolist(), owners[done].tolist(), strict=True
         ):
             ended[owner].append((score, step, row, choice))
+        best = best.scatter_reduce(0, owners[done], scores[done], "amax")
         room = room - torch.bincount(owners[done], minlength=num_sources)
         alive = ~done & (room[owners] > 0)
         rows, choices, scores, owners = rows[alive], choices[alive], scores[alive], owners[alive]

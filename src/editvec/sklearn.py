@@ -69,7 +69,9 @@ class EditVectoriser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             store.write(folder / "train.parquet", self._edits(X))
-            training.train(folder / "run", training.Files(folder / "train.parquet"), made)
+            # A vectoriser is judged by what comes behind it in the pipeline, so all edits teach, and none is held out.
+            file = folder / "train.parquet"
+            training.train(folder / "run", training.Files(file, file), made)
             self.model_ = model.load(folder / "run")
         return self
 

@@ -320,10 +320,10 @@ def _read_parquet(path: Path, trees: bool) -> Iterator[Edit]:
         seen = 0
         try:
             for batch in file.iter_batches(batch_size=BATCH, columns=columns):
-                for edit in edits_of(batch):
-                    yield edit
-                    seen += 1
-        except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
+                edits = list(edits_of(batch))
+                yield from edits
+                seen += len(edits)
+        except (pa.ArrowInvalid, OSError, UnicodeDecodeError, TypeError) as error:
             raise BadInputError(path, None, f"damaged after {seen} edits ({_first_line(error)})") from None
 
 

@@ -17,6 +17,7 @@ import orjson
 from editvec.edit import Edit, Tokens
 from editvec.errors import BadInputError
 from editvec.files import write_atomically
+from editvec.syntax.canonical import is_reserved
 
 PAD, START, PLACE, UNKNOWN, END = range(5)
 MARKS = ("<pad>", "<start>", "<place>", "<unknown>", "<end>")
@@ -62,9 +63,14 @@ def read_tokens(edit: Edit, *, lowercase: bool = False) -> tuple[Tokens, Tokens,
     """Before, after, context before and context behind, as a model reads them."""
     forms = (edit.model_before, edit.model_after, *edit.model_context)
     if lowercase:
-        before, after, above, below = (tuple(token.lower() for token in form) for form in forms)
+        before, after, above, below = (tuple(_lowered(token) for token in form) for form in forms)
         return before, after, above, below
     return forms
+
+
+def _lowered(token: str) -> str:
+    # VAR0 and LITERAL are no words.
+    return token if is_reserved(token) else token.lower()
 
 
 def count_tokens(edits: Iterable[Edit], *, lowercase: bool = False, limit: int = 2_000_000) -> Counter[str]:
@@ -75,10 +81,16 @@ def count_tokens(edits: Iterable[Edit], *, lowercase: bool = False, limit: int =
     for edit in edits:
         for form in read_tokens(edit, lowercase=lowercase):
             counts.update(form)
-        rare = 1
-        while len(counts) > limit:
-            counts = Counter({token: count for token, count in counts.items() if count > rare})
-            rare += 1
+        if len(counts) > limit:
+            counts = _without_rarest(counts, limit // 2)
+    return counts
+
+
+def _without_rarest(counts: Counter[str], size: int) -> Counter[str]:
+    rare = 0
+    while len(counts) > size:
+        rare += 1
+        counts = Counter({token: count for token, count in counts.items() if count > rare})
     return counts
 
 

@@ -68,7 +68,8 @@ def small_config(**settings: Any) -> ModelConfig:
 def small_model(edits: list[Edit], *, seed: int = 0, **settings: Any) -> EditModel:
     """A model over the tokens of some edits, with random weights."""
     config = small_config(**settings)
-    words = vocab.build(vocab.count_tokens(edits), size=config.vocab_size, min_count=config.min_count)
+    counts = vocab.count_tokens(edits, lowercase=config.lowercase)
+    words = vocab.build(counts, size=config.vocab_size, min_count=config.min_count)
     torch.manual_seed(seed)
     model = EditModel(config, words)
     # Far from uniform, so that a wrong score shows.

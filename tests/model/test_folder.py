@@ -40,6 +40,12 @@ def test_a_wrong_size(folder: Path) -> None:
     _refused(folder, "has the size .* its config and vocabulary make it")
 
 
+def test_a_size_that_no_machine_has(folder: Path) -> None:
+    text = (folder / CONFIG).read_text()
+    (folder / CONFIG).write_text(text.replace("hidden_dim = 48", "hidden_dim = 60000"))
+    _refused(folder, "has the size .* its config and vocabulary make it")
+
+
 def test_other_layers(folder: Path) -> None:
     text = (folder / CONFIG).read_text()
     (folder / CONFIG).write_text(text.replace('encoder = "sequence"', 'encoder = "bag"'))

@@ -15,9 +15,10 @@ import editvec.model
 from editvec.edit import Edit, Version
 from editvec.editors import EDITORS
 from editvec.encoders import ENCODERS
-from editvec.model import EditModel
+from editvec.model import Candidate, EditModel
 from editvec.tensors.batch import collate_source
 from editvec.vocab import END, UNKNOWN
+from tests.model import edits as made
 from tests.model.edits import random_edits, small_model, ten_edits
 
 PAIRS = list(product(EDITORS, ENCODERS))
@@ -187,6 +188,15 @@ def test_a_saved_model_is_the_same_model(editor: str, encoder: str, shared: bool
     assert again.vocab == model.vocab
     assert torch.equal(_log_probs(again, edits), _log_probs(model, edits))
     np.testing.assert_array_equal(again.encode(edits), model.encode(edits))
+
+
+def test_a_model_that_lowers_case_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    edits = [made.edit("The Cat sat", "The Cat SAT"), made.edit("F ( VAR0 )", "F ( LITERAL )")]
+    model = small_model(edits, lowercase=True)
+    assert set(model.vocab.tokens) == {"the", "cat", "sat", "f", "(", ")", "VAR0", "LITERAL"}
+    answer = Candidate(("the", "cat", "ran"), -1.0, True)
+    monkeypatch.setattr(model, "write", lambda *given, **named: [[answer]])
+    assert model.apply(edits[0], like=edits[0])[0].tokens == ("The", "Cat", "ran")
 
 
 @pytest.mark.parametrize(("editor", "encoder"), PAIRS)

@@ -25,6 +25,7 @@ def _answer(edit: Edit, answer: str) -> Written | None:
         ("csharp", "x = x + 1;", "x++;", "VAR0 = VAR0 + 1 ;", "VAR0 ++ ;"),
         ("csharp", 'Log("a", count);', "Log(count);", "Log ( LITERAL , VAR0 ) ;", "Log ( VAR0 ) ;"),
         ("csharp", "foo(bar.Baz);", "", "foo ( VAR0 . Baz ) ;", ""),
+        ("csharp", "VAR0 = count;", "LITERAL();", "VAR0 = VAR1 ;", "VAR2 ( ) ;"),
         ("python", "total = total + 42", "total += 42", "VAR0 = VAR0 + LITERAL", "VAR0 += LITERAL"),
         ("markdown", "the  cat sat.", "a cat sat.", "the cat sat .", "a cat sat ."),
     ],

@@ -56,6 +56,15 @@ def test_long_edits_are_refused_and_long_contexts_cut_at_their_far_ends() -> Non
     ]
     example = exampler(Edit("x", "csharp", short, short, words, words[:1]))
     assert len(example.context) == 7
+    assert len(Exampler(Vocab(()), max_context=1)(Edit("x", "csharp", short, short, words, words)).context) == 1
+
+
+def test_a_context_that_is_not_read_cannot_be_copied_from() -> None:
+    edit = Edit("x", "csharp", Version("", ("a",)), Version("", ("b",)), ("b",))
+    assert Exampler(Vocab(()))(edit).after[0] == len(MARKS) + 1
+    example = Exampler(Vocab(()), context=False)(edit)
+    assert example.after[0] == UNKNOWN
+    assert example.context.tolist() == [PLACE]
 
 
 @settings(deadline=None, max_examples=40)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -236,9 +237,50 @@ def test_a_damaged_checkpoint_is_refused(files: Files, tmp_path: Path) -> None:
         resume(tmp_path / "run")
 
 
+def test_a_damaged_corpus_is_refused(files: Files, tmp_path: Path) -> None:
+    with pytest.raises(_StopError):
+        train(tmp_path / "run", files, _config(), watch=_stopping_at(3))
+    file = tmp_path / "run" / "train.arrow"
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(UserError, match="not a sound corpus"):
+        resume(tmp_path / "run")
+    file.unlink()
+    with pytest.raises(UserError, match="not a sound corpus"):
+        resume(tmp_path / "run")
+
+
+def test_a_run_whose_order_was_changed_is_refused(files: Files, tmp_path: Path) -> None:
+    with pytest.raises(_StopError):
+        train(tmp_path / "run", files, _config(), watch=_stopping_at(3))
+    (tmp_path / "run" / "config.toml").write_text(config.dumps(_config(batch_edits=9)))
+    with pytest.raises(UserError, match="another seed or batch size"):
+        resume(tmp_path / "run")
+    (tmp_path / "run" / "config.toml").write_text(config.dumps(_config(epochs=4, learning_rate=1e-3)))
+    assert resume(tmp_path / "run").epoch == 4
+
+
+def test_what_a_kill_left_behind_is_removed(files: Files, tmp_path: Path) -> None:
+    with pytest.raises(_StopError):
+        train(tmp_path / "run", files, _config(), watch=_stopping_at(3))
+    (tmp_path / "run" / ".checkpoint.safetensors.abc.partial").write_bytes(b"x")
+    resume(tmp_path / "run")
+    assert not list((tmp_path / "run").glob(".*"))
+
+
+def test_the_failure_of_one_process_is_said_once(files: Files, tmp_path: Path) -> None:
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "editvec"]
+    arguments = ["train", "--train", str(tmp_path / "no.parquet"), "-o", str(tmp_path / "run")]
+    done = subprocess.run([*launch, *arguments], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert done.stderr.count("no.parquet does not exist") == 1
+    assert "editvec/training" not in done.stderr
+
+
 def test_divergence_is_said(files: Files, tmp_path: Path) -> None:
+    made = _config(epochs=5)
+    made = replace(made, training=replace(made.training, learning_rate=1e38))
     with pytest.raises(UserError, match="training diverged"):
-        train(tmp_path / "run", files, _config(learning_rate=1e38, epochs=5))
+        train(tmp_path / "run", files, made)
 
 
 def test_ten_edits_are_learned_by_a_run(tmp_path: Path) -> None:

@@ -13,9 +13,7 @@ import click
 
 from editvec import __version__
 from editvec.cli import completion, convert, edit, evaluate, mine, show, split, stats, train
-from editvec.errors import UserError
-
-INTERRUPTED = 130
+from editvec.errors import StoppedError, UserError
 
 
 class _Group(click.Group):
@@ -78,8 +76,8 @@ def main() -> None:
         _complain(error.format_message())
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        _complain(_STOPPED.get(_verb_asked(), "stopped."))
-        sys.exit(INTERRUPTED)
+        _complain("stopped.")
+        sys.exit(StoppedError.exit_code)
     except BrokenPipeError:
         # The reader of our output went away (`editvec show … | head`): nothing is wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -87,16 +85,6 @@ def main() -> None:
     except OSError as error:
         _complain(f"{error.filename or 'input/output'}: {error.strerror or error}")
         sys.exit(1)
-
-
-_STOPPED = {
-    "mine": "stopped. What was mined is kept: the same command goes on from there.",
-    "train": "stopped and saved. --resume goes on exactly from there.",
-}
-
-
-def _verb_asked() -> str:
-    return sys.argv[1] if len(sys.argv) > 1 else ""
 
 
 def _complain(message: str) -> None:

@@ -62,6 +62,7 @@ def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **optio
     # Arrow's own allocator holds on to what a batch needed; the workers inherit this.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from editvec.cli.terminal import print_json, progress, stopwatch
+    from editvec.errors import StoppedError
     from editvec.mining.batch import Task
     from editvec.mining.mine import Request
     from editvec.mining.mine import mine as run
@@ -86,8 +87,11 @@ def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **optio
         workers=options["workers"],
         resume=options["resume"],
     )
-    with stopwatch() as seconds, progress("Mining", "commits") as advance:
-        report = run(request, Path(out), advance)
+    try:
+        with stopwatch() as seconds, progress("Mining", "commits") as advance:
+            report = run(request, Path(out), advance)
+    except KeyboardInterrupt:
+        raise StoppedError("stopped. What was mined is kept: the same command goes on from there.") from None
     if as_json:
         print_json(
             {

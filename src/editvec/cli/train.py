@@ -57,23 +57,30 @@ def train(
     """
     from editvec import config as configuration
     from editvec.cli.terminal import print_json
-    from editvec.errors import UserError
-    from editvec.training import Files, leads, resume
+    from editvec.errors import StoppedError, UserError
+    from editvec.training import CHECKPOINT, Files, OtherFailedError, leads, resume
     from editvec.training import train as start
 
     if resuming and (settings or train_file or dev_file or encoder or editor or config_file):
         raise UserError("--resume goes on with the run as it was begun: leave its settings and files out.")
-    with _watch() as (watch, notice):
-        if resuming:
-            state = resume(folder, watch=watch)
-        else:
+    if train_file is None and not resuming:
+        raise UserError("give the edits to learn from with --train FILE.")
+    config = configuration.load(config_file) if config_file else configuration.recipe(recipe)
+    chosen = dict(_setting(text) for text in settings)
+    chosen |= {key: value for key, value in (("encoder", encoder), ("editor", editor)) if value}
+    config = configuration.with_settings(config, chosen)
+    try:
+        with _watch() as (watch, notice):
             if train_file is None:
-                raise UserError("give the edits to learn from with --train FILE.")
-            config = configuration.load(config_file) if config_file else configuration.recipe(recipe)
-            chosen = dict(_setting(text) for text in settings)
-            chosen |= {key: value for key, value in (("encoder", encoder), ("editor", editor)) if value}
-            config = configuration.with_settings(config, chosen)
-            state = start(folder, Files(train_file, dev_file), config, watch=watch, notice=notice)
+                state = resume(folder, watch=watch)
+            else:
+                state = start(folder, Files(train_file, dev_file), config, watch=watch, notice=notice)
+    except OtherFailedError as error:
+        raise click.exceptions.Exit(error.exit_code) from None
+    except KeyboardInterrupt:
+        saved = (folder / CHECKPOINT).exists()
+        how = "stopped and saved. --resume goes on exactly from there." if saved else "stopped before training began."
+        raise StoppedError(how) from None
     if not leads():
         return
     if as_json:

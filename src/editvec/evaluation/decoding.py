@@ -143,7 +143,8 @@ def _answer(
     # not name is wrong whatever the true one is.
     truth = read_tokens(edit, lowercase=model.config.lowercase)[1]
     rank = metrics.rank_of(truth, [candidate.tokens for candidate in found])
-    writable = not bool((example.after == UNKNOWN).any())
+    reach = example.after < len(model.vocab) if not model.config.copy else True
+    writable = bool(((example.after != UNKNOWN) & reach).all())
     return Answer(
         edit=edit,
         candidates=tuple(found),

@@ -60,7 +60,7 @@ def canonicalise(
             if leaf.role is Role.LITERAL and not _is_kept(leaf.text, values):
                 literals.append(leaf.text)
                 out.append(LITERAL)
-            elif _RESERVED.fullmatch(leaf.text) or declared(passage.parsed, leaf):
+            elif is_reserved(leaf.text) or declared(passage.parsed, leaf):
                 out.append(numbers.setdefault(leaf.text, f"VAR{len(numbers)}"))
             else:
                 out.append(leaf.text)
@@ -90,6 +90,11 @@ def restore(canonical: Canonical) -> tuple[Tokens, Tokens, Tokens, Tokens]:
         )
     )
     return before, after, context_before, context_behind
+
+
+def is_reserved(token: str) -> bool:
+    """Whether a token looks canonical: VARi or LITERAL."""
+    return _RESERVED.fullmatch(token) is not None
 
 
 def canonical_number(token: str) -> int | None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from editvec.edit import Canonical, Edit, Tokens, Version
 from editvec.syntax import languages
-from editvec.syntax.canonical import KEPT_LITERALS, LITERAL, canonical_number
+from editvec.syntax.canonical import KEPT_LITERALS, LITERAL, canonical_number, is_reserved
 from editvec.syntax.languages import Language
 from editvec.syntax.leaves import Leaf, Role
 from editvec.syntax.prose import words
@@ -55,7 +55,7 @@ def _canonical(leaves: Sequence[Leaf], names: dict[str, str], literals: list[str
         if leaf.role is Role.LITERAL and leaf.text not in KEPT_LITERALS:
             literals.append(leaf.text)
             tokens.append(LITERAL)
-        elif leaf.role is Role.NAME and _is_variable(leaf.text) and not called:
+        elif is_reserved(leaf.text) or (leaf.role is Role.NAME and _is_variable(leaf.text) and not called):
             tokens.append(names.setdefault(leaf.text, f"VAR{len(names)}"))
         else:
             tokens.append(leaf.text)
@@ -82,9 +82,10 @@ def restore_answer(edit: Edit, answer: Tokens, pairs: Sequence[tuple[int, int]])
 
 
 def _restore(edit: Edit, answer: Tokens, kept: dict[int, int]) -> Tokens | None:
+    own = edit.before.tokens
     if edit.canonical is None:
-        return answer
-    form, own = edit.canonical, edit.before.tokens
+        return tuple(own[kept[at]] if at in kept else token for at, token in enumerate(answer))
+    form = edit.canonical
     texts = {text for text, token in zip(own, form.before, strict=True) if token == LITERAL}
     # Which of several literals is meant, a canonical answer does not say, unless it keeps them all.
     if len(texts) > 1 and answer.count(LITERAL) not in (0, form.before.count(LITERAL)):

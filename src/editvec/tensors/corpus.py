@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from editvec.errors import BadInputError
 from editvec.files import atomic
 from editvec.tensors.example import Example
 
@@ -30,7 +31,12 @@ class Corpus:
     """Examples in a file."""
 
     def __init__(self, path: Path) -> None:
-        self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
+        try:
+            self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
+            if self._reader.schema != _SCHEMA:
+                raise pa.ArrowInvalid("other columns")
+        except (pa.ArrowInvalid, OSError) as error:
+            raise BadInputError(path, None, f"not a sound corpus ({error}). Start again in another folder.") from None
         self.num_blocks = self._reader.num_record_batches
         last = self._reader.get_batch(self.num_blocks - 1).num_rows if self.num_blocks else 0
         self.num_examples = max(0, self.num_blocks - 1) * BLOCK + last

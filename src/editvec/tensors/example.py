@@ -55,6 +55,8 @@ class Exampler:
     max_tokens: int = 100
     max_context: int = 160
     lowercase: bool = False
+    context: bool = True
+    """Without, the context is not read, so its tokens outside the vocabulary cannot be copied either."""
 
     def __call__(self, edit: Edit) -> Example:
         """The example of an edit; TooLongError where it is longer than the limit."""
@@ -67,9 +69,11 @@ class Exampler:
                 )
         unknown: dict[str, int] = {}
         before_ids = [*self._source_ids(before, unknown), END]
+        if not self.context:
+            above = below = ()
         half = self.max_context // 2
         room = (max(half, self.max_context - len(below)), max(half, self.max_context - len(above)))
-        above, below = above[-room[0] :], below[: room[1]]
+        above, below = above[max(0, len(above) - room[0]) :], below[: room[1]]
         context_ids = [*self._source_ids(above, unknown), PLACE, *self._source_ids(below, unknown)]
         known = self.vocab.ids
         after_ids = [known.get(token) or unknown.get(token, UNKNOWN) for token in after]

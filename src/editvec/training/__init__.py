@@ -1,7 +1,7 @@
 """Training: the loop, its checkpoints, and several processes."""
 
 from editvec.training.distributed import leads
-from editvec.training.loop import Progress
-from editvec.training.run import Files, resume, train
+from editvec.training.loop import CHECKPOINT, Progress
+from editvec.training.run import Files, OtherFailedError, resume, train
 
-__all__ = ["Files", "Progress", "leads", "resume", "train"]
+__all__ = ["CHECKPOINT", "Files", "OtherFailedError", "Progress", "leads", "resume", "train"]

@@ -38,6 +38,8 @@ class RunState:
     """Epochs since the best one, or since the rate was halved."""
     halvings: int = 0
     seconds: float = 0.0
+    order: str = ""
+    """What decides which edits a batch has."""
     metrics: list[dict[str, Any]] = field(default_factory=list)
     finished: bool = False
 
@@ -60,10 +62,16 @@ def load_checkpoint(path: Path, network: EditNetwork, optimiser: torch.optim.Ada
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         with torch.no_grad():
             for name, weight in network.named_parameters():
-                weight.copy_(tensors.pop(f"weight/{name}"))
-                moments = {key: tensors.pop(f"{key}/{name}", None) for key in ("step", "exp_avg", "exp_avg_sq")}
-                if moments["step"] is not None:
-                    optimiser.state[weight] = moments
-    except (safetensors.SafetensorError, KeyError, TypeError, RuntimeError, OSError) as error:
+                weight.copy_(_fitting(tensors, f"weight/{name}", weight))
+                if f"step/{name}" in tensors:
+                    moments = {key: _fitting(tensors, f"{key}/{name}", weight) for key in ("exp_avg", "exp_avg_sq")}
+                    optimiser.state[weight] = {"step": tensors[f"step/{name}"]} | moments
+    except (safetensors.SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         raise BadInputError(path, None, f"not a sound checkpoint of this run ({error}). Start again.") from None
     return state
+
+
+def _fitting(tensors: dict[str, Tensor], name: str, weight: Tensor) -> Tensor:
+    if tensors[name].shape != weight.shape:
+        raise ValueError(f"{name} has the size {tuple(tensors[name].shape)}, not {tuple(weight.shape)}")
+    return tensors[name]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 import torch
 from torch import Tensor, distributed, nn
@@ -30,6 +31,10 @@ class World:
             distributed.all_reduce(values)
         return values
 
+    def all_well(self, well: bool) -> bool:
+        """Whether every process says so; returns when all have."""
+        return bool(self.sum(torch.tensor(float(not well))) == 0)
+
     def wait(self) -> None:
         """Returns when every process has come here."""
         if self.size > 1:
@@ -53,7 +58,8 @@ def joined() -> Iterator[World]:
         return
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(1)
-    distributed.init_process_group("gloo")
+    # One process prepares the corpora while the others wait, which takes as long as there are edits.
+    distributed.init_process_group("gloo", timeout=timedelta(days=7))
     try:
         yield World(distributed.get_rank(), distributed.get_world_size())
     finally:

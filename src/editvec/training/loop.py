@@ -18,12 +18,12 @@ from pathlib import Path
 
 import orjson
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from editvec.config import Config
 from editvec.errors import UserError
 from editvec.files import write_atomically
-from editvec.model import WEIGHTS, EditModel, load_weights, save_weights
+from editvec.model import CONFIG, WEIGHTS, EditModel, load_weights, save_weights
 from editvec.tensors.corpus import Corpus, by_length, epoch_batches
 from editvec.tensors.example import Example
 from editvec.training.checkpoint import RunState, load_checkpoint, save_checkpoint
@@ -71,11 +71,21 @@ class Trainer:
         self.world = world or World()
         self.watch = watch
         self.optimiser = self._new_optimiser()
-        self.state = RunState()
+        self.state = RunState(order=self._order())
+
+    def _order(self) -> str:
+        """What decides which edits a batch has."""
+        settings = self.settings
+        return f"seed {settings.seed}, batches of {settings.batch_edits} edits and {settings.batch_tokens} tokens"
 
     def resume(self) -> None:
         """Goes back to the last checkpoint."""
         self.state = load_checkpoint(self.folder / CHECKPOINT, self.model.network, self.optimiser)
+        if self.state.order != self._order():
+            raise UserError(
+                f"{self.folder / CONFIG} has another seed or batch size than the run began with ({self.state.order}). "
+                "Set them back, or start again in another folder."
+            )
 
     def run(self) -> RunState:
         """Trains until it has finished. Ctrl-C saves where it is, then raises KeyboardInterrupt."""
@@ -103,13 +113,13 @@ class Trainer:
         )
         speed = _Speed()
         for examples in batches:
-            losses, tokens = self._step(learner, examples)
+            loss, logs = self._step(learner, examples)
             state.batch += 1
             state.step += 1
             state.edits += len(examples)
             state.epoch_edits += len(examples)
-            state.epoch_loss += float(losses.sum())
-            state.epoch_logs += float((losses / tokens).sum())
+            state.epoch_loss += loss
+            state.epoch_logs += logs
             speed.add(len(examples))
             if self.world.leads:
                 self.watch(self._progress(speed))
@@ -119,8 +129,9 @@ class Trainer:
                 self._keep(clock)
                 raise KeyboardInterrupt
 
-    def _step(self, learner: nn.Module, examples: list[Example]) -> tuple[Tensor, Tensor]:
-        """One update. The losses and token counts of all the batch's edits, those of other processes included."""
+    def _step(self, learner: nn.Module, examples: list[Example]) -> tuple[float, float]:
+        """One update. The sum of the losses of all the batch's edits, those of other processes included, and of their
+        losses a token."""
         settings, world = self.settings, self.world
         for group in self.optimiser.param_groups:
             group["lr"] = self._rate()
@@ -130,25 +141,21 @@ class Trainer:
         learner.train()
         losses = -learner(batch)
         # A process averages over its own share, torch over processes: the weights make it the mean of all edits.
-        share = losses.sum() if len(examples) > world.rank else losses.sum() * 0
+        weight = float(len(examples) > world.rank)
         self.optimiser.zero_grad()
-        (share * world.size / len(examples)).backward()
+        (losses.sum() * weight * world.size / len(examples)).backward()
         norm = nn.utils.get_total_norm([w.grad for w in self.model.network.parameters() if w.grad is not None])
         if not math.isfinite(float(norm)):
             raise UserError(
                 f"training diverged at step {self.state.step}: the gradient is not finite. "
-                f"Lower learning_rate (now {self._rate():g}); --resume goes on from the last checkpoint."
+                f"Lower learning_rate (now {self.settings.learning_rate:g}) in {self.folder / CONFIG}, then --resume."
             )
         if norm > settings.clip:
             nn.utils.clip_grads_with_norm_(self.model.network.parameters(), settings.clip, norm)
         self.optimiser.step()
-        lengths = batch.num_tokens.clamp(min=1)
-        if world.size == 1:
-            return losses.detach(), lengths
-        sums = torch.stack([share.detach(), (losses.detach() / lengths).sum() * (len(examples) > world.rank)])
-        total, logs = world.sum(sums)
-        # Only sums are asked of them.
-        return total[None], (total / logs.clamp(min=1e-30))[None]
+        each = losses.detach() * weight
+        loss, logs = world.sum(torch.stack([each.sum(), (each / batch.num_tokens.clamp(min=1)).sum()])).tolist()
+        return loss, logs
 
     def _rate(self) -> float:
         """The learning rate of the next step."""
@@ -163,6 +170,7 @@ class Trainer:
 
     def _end_epoch(self, clock: _Clock) -> None:
         state, settings = self.state, self.settings
+        self._keep(clock)
         perplexity = self.perplexity(self.dev)
         state.metrics.append(
             {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -11,10 +12,11 @@ import torch
 
 from editvec import config as configuration
 from editvec import store, vocab
-from editvec.config import Config
+from editvec.config import Config, ModelConfig
 from editvec.edit import Edit
 from editvec.errors import UserError
-from editvec.files import write_atomically
+from editvec.files import check_place, remove_partial, write_atomically
+from editvec.mining.split import form_of
 from editvec.model import CONFIG, SEEN, VOCAB, WEIGHTS, EditModel
 from editvec.seen import Notes
 from editvec.tensors.corpus import Corpus, build_corpus
@@ -25,7 +27,12 @@ from editvec.training.loop import CHECKPOINT, Progress, Trainer
 from editvec.vocab import Vocab
 
 _CORPORA = ("train.arrow", "dev.arrow")
-_HELD_OUT = 0.05
+_HELD_OUT, _MOST_HELD_OUT = 0.05, 10_000
+
+
+class OtherFailedError(UserError):
+    """Another process failed and has said why."""
+
 
 Watch = Callable[[Progress], None]
 Notice = Callable[[str], None]
@@ -53,9 +60,14 @@ def train(
     if (folder / WEIGHTS).exists():
         raise UserError(f"{folder} already holds a trained model. Choose another folder.")
     with joined() as world:
+        failed: UserError | None = None
         if world.leads:
-            _prepare(folder, files, config, notice)
-        world.wait()
+            try:
+                _prepare(folder, files, config, notice)
+            except UserError as error:
+                failed = error
+        if not world.all_well(failed is None):
+            raise failed or OtherFailedError("the first process could not prepare the run.")
         return _run(folder, config, world, watch, resume=False)
 
 
@@ -66,29 +78,44 @@ def resume(folder: Path, *, watch: Watch = lambda progress: None, notice: Notice
         raise UserError(f"{folder} holds no run to resume: {done}")
     config = configuration.load(folder / CONFIG)
     with joined() as world:
+        if world.leads:
+            remove_partial(folder)
         return _run(folder, config, world, watch, resume=True)
 
 
 def _prepare(folder: Path, files: Files, config: Config, notice: Notice) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     model, share = config.model, config.training.fraction
+    _check(folder, files, model)
     notes = Notes()
     counts = vocab.count_tokens(notes.noting(_edits(files, "train", share)), lowercase=model.lowercase)
     words = vocab.build(counts, size=model.vocab_size, min_count=model.min_count)
     exampler = EditModel(model, words).exampler
     for side, name in zip(("train", "dev"), _CORPORA, strict=True):
-        dropped: list[str] = []
+        dropped = Counter[str]()
         corpus = build_corpus(folder / name, _examples(_edits(files, side, share), exampler, dropped))
         if not corpus.num_examples:
             raise UserError(
                 f"{files.dev if side == 'dev' and files.dev else files.train} has no edit to {_USES[side]}."
             )
         if dropped:
-            notice(f"{len(dropped)} edits of {side} are longer than {model.max_tokens} tokens and are left out")
+            notice(f"{dropped['long']:,} edits of {side} are longer than {model.max_tokens} tokens and are left out")
         notice(f"{side}: {corpus.num_examples:,} edits")
     notes.seen().save(folder / SEEN)
     words.save(folder / VOCAB)
     write_atomically(folder / CONFIG, configuration.dumps(config).encode())
+
+
+def _check(folder: Path, files: Files, config: ModelConfig) -> None:
+    """Says what is wrong before the long work, not after it."""
+    EditModel(config, Vocab(()))
+    for file in (files.train, files.dev):
+        if file is not None:
+            next(store.read(file, trees=False), None)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {folder} ({error.strerror}). Choose another with -o.") from None
+    check_place(folder / CONFIG)
 
 
 _USES = {"train": "train on", "dev": "measure progress with. Give --dev"}
@@ -113,21 +140,31 @@ def _edits(files: Files, side: str, share: float) -> Iterator[Edit]:
     if files.dev is not None:
         found: Iterable[Edit] = store.read(files.train if side == "train" else files.dev, trees=False)
     else:
-        held = side == "dev"
-        found = (edit for edit in store.read(files.train, trees=False) if (_draw("dev", edit) < _HELD_OUT) is held)
+        found = _side(store.read(files.train, trees=False), held_out=side == "dev")
     # A smaller share is a part of every larger one, whatever the seed: runs on 20 % see the same edits.
     return (edit for edit in found if side == "dev" or share >= 1 or _draw("share", edit) < share)
 
 
+def _side(edits: Iterable[Edit], *, held_out: bool) -> Iterator[Edit]:
+    """The edits that are held out, or the others."""
+    count = 0
+    for edit in edits:
+        held = count < _MOST_HELD_OUT and _draw("dev", edit) < _HELD_OUT
+        count += held
+        if held is held_out:
+            yield edit
+
+
 def _draw(purpose: str, edit: Edit) -> float:
     """A number from 0 to 1 that is chance, but always the same for an edit."""
-    digest = blake2b(f"{purpose}\0{edit.id}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    form = f"{purpose}\0{edit.id}\0{form_of(edit)}"
+    digest = blake2b(form.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64
 
 
-def _examples(edits: Iterable[Edit], exampler: Callable[[Edit], Example], dropped: list[str]) -> Iterator[Example]:
+def _examples(edits: Iterable[Edit], exampler: Callable[[Edit], Example], dropped: Counter[str]) -> Iterator[Example]:
     for edit in edits:
         try:
             yield exampler(edit)
-        except TooLongError as error:
-            dropped.append(str(error))
+        except TooLongError:
+            dropped["long"] += 1
