@@ -21,7 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("files",),
     ("store",),
     ("mining",),
-    ("stats", "selection"),
+    ("stats", "selection", "grammar"),
     ("config",),
     ("vocab", "seen"),
     ("tensors", "nn"),

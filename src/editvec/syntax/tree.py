@@ -46,10 +46,20 @@ class Tree:
 
     def size(self) -> int:
         """How many nodes stand in the tree, tokens included, absent ones not."""
-        if self.kind == ABSENT or (self.leaf and self.position < 0):
+        if self.is_absent or (self.leaf and self.position < 0):
             return 0
-        own = 0 if self.kind == LIST else 1
+        own = 0 if self.is_list else 1
         return own + sum(child.size() for child in self.children)
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether this stands for a child that is not there (a leaf of that kind is the token `?`)."""
+        return self.kind == ABSENT and not self.leaf
+
+    @property
+    def is_list(self) -> bool:
+        """Whether this groups the children of a repeated field (a leaf of that kind is the token `*`)."""
+        return self.kind == LIST and not self.leaf
 
 
 def dumps(tree: Tree) -> str:

@@ -1,0 +1,27 @@
+"""What trees are legal, and how one is built step by step. Free of torch.
+
+A grammar is read from trees: which productions a kind of node has, which labels were ever seen in each slot of them.
+A derivation is a tree under construction; the oracle says which actions build a given tree, copying what it can.
+"""
+
+from editvec.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp
+from editvec.grammar.derivation import Derivation
+from editvec.grammar.grammar import Grammar, UnseenError, learn
+from editvec.grammar.oracle import Source, derive, replay
+from editvec.grammar.trees import edit_trees
+
+__all__ = [
+    "Action",
+    "Derivation",
+    "Expand",
+    "GenTerm",
+    "Grammar",
+    "Reduce",
+    "Source",
+    "TreeCp",
+    "UnseenError",
+    "derive",
+    "edit_trees",
+    "learn",
+    "replay",
+]

@@ -1,0 +1,288 @@
+"""What trees are legal, read from trees.
+
+A *label* is what can fill a slot: a field and what stands in it (a node of a production, a list, a token, nothing). A
+*production* is a kind of node with the fields of its children; a kind that has more than a few shapes in the data, and
+every list, is *open*: its children come one by one, until Reduce. The root has a production of its own. A *slot* is a
+place in a production (or the next child of an open one); the grammar knows every label that was seen in it, and the
+text of a token that is always the same.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from editvec.errors import BadInputError
+from editvec.files import write_atomically
+from editvec.syntax.tree import ABSENT, LIST, Tree
+
+_MOST_SHAPES = 8
+"""A kind with more different sequences of fields than this is open."""
+
+OPEN = None
+ROOT = -1
+"""The production that the root stands in."""
+ROOT_FIELD = "<root>"
+NEXT = -1
+"""The place of the next child of an open production."""
+
+
+class Shape(IntEnum):
+    """What kind of thing fills a slot."""
+
+    NODE = 0
+    LIST = 1
+    TOKEN = 2
+    SILENT = 3
+    """A leaf that is not among the tokens: an optional one that is absent, the braces of a wrapping block."""
+    ABSENT = 4
+
+
+class Label(NamedTuple):
+    """A field and what stands in it."""
+
+    field: str
+    shape: Shape
+    kind: str
+    text: str | None
+    """Of a silent leaf."""
+    fields: tuple[str, ...] | None
+    """Of a node's children; OPEN for lists and for kinds with many shapes."""
+
+
+class Production(NamedTuple):
+    """A kind of node with the fields of its children."""
+
+    kind: str
+    fields: tuple[str, ...] | None
+    is_root: bool
+
+
+class Slot(NamedTuple):
+    """A place in a production, or NEXT for the next child of an open one; in ROOT, the root."""
+
+    production: int
+    place: int
+
+
+class UnseenError(ValueError):
+    """A tree holds what the grammar has never seen."""
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Labels by number, productions by number, and what may stand in each slot. The production of a label that is a
+    node or a list is `production_of[label]`."""
+
+    labels: tuple[Label, ...]
+    slots: Mapping[Slot, tuple[int, ...]]
+    """The labels of each slot, in order."""
+    fixed: Mapping[tuple[Slot, int], str]
+    """The text of a token that was always the same in a slot."""
+    open_kinds: frozenset[str] = field(default_factory=frozenset)
+
+    @cached_property
+    def number_of(self) -> Mapping[Label, int]:
+        """The number of each label."""
+        return {label: number for number, label in enumerate(self.labels)}
+
+    @cached_property
+    def productions(self) -> tuple[Production, ...]:
+        """The productions, in order of first label."""
+        found = (_production(label) for label in self.labels if label.shape in (Shape.NODE, Shape.LIST))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def production_of(self) -> tuple[int, ...]:
+        """For each label the number of its production; ROOT for what has no children."""
+        numbers = {production: number for number, production in enumerate(self.productions)}
+        return tuple(
+            numbers[_production(label)] if label.shape in (Shape.NODE, Shape.LIST) else ROOT for label in self.labels
+        )
+
+    def label_of(self, tree: Tree, field: str) -> int:
+        """The number of a tree's label when it stands in a field; UnseenError where there is none."""
+        label = label_of(tree, field, self.open_kinds)
+        number = self.number_of.get(label)
+        if number is None:
+            raise UnseenError(
+                f"{label.kind} in the field {field!r}" + (f" with {label.fields}" if label.fields else "")
+            )
+        return number
+
+    @cached_property
+    def shortest(self) -> Mapping[Slot, int]:
+        """For each slot the label with which a tree ends soonest: following these, every derivation ends."""
+        heights = {number: 0 for number, label in enumerate(self.labels) if not label.fields}
+        while True:
+            found = dict(heights)
+            for number in range(len(self.labels)):
+                if number in heights:
+                    continue
+                lows = [
+                    min((heights[option] for option in self.slots[slot] if option in heights), default=None)
+                    for slot in self.slots_of(number)
+                ]
+                if all(low is not None for low in lows):
+                    found[number] = 1 + max(low for low in lows if low is not None)
+            if found == heights:
+                break
+            heights = found
+        infinite = len(self.labels) + 1
+        return {
+            slot: min(options, key=lambda option: (heights.get(option, infinite), option))
+            for slot, options in self.slots.items()
+        }
+
+    def slots_of(self, label: int) -> list[Slot]:
+        """The slots that a label opens, each of which must be filled; an open production need not have children."""
+        fields = self.labels[label].fields
+        return [Slot(self.production_of[label], place) for place in range(len(fields or ()))]
+
+    def to_json(self) -> Any:
+        """For `grammar.json`."""
+        return {
+            "labels": [list(label) for label in self.labels],
+            "slots": [[*slot, list(options)] for slot, options in self.slots.items()],
+            "fixed": [[*slot, label, text] for (slot, label), text in self.fixed.items()],
+            "open": sorted(self.open_kinds),
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Grammar:
+        """What `to_json` gave; ValueError or the like where it is something else."""
+        labels = tuple(
+            Label(str(name), Shape(shape), str(kind), text, None if fields is None else tuple(map(str, fields)))
+            for name, shape, kind, text, fields in data["labels"]
+        )
+        slots = {Slot(int(p), int(at)): tuple(map(int, options)) for p, at, options in data["slots"]}
+        if any(not 0 <= option < len(labels) for options in slots.values() for option in options):
+            raise ValueError("a slot names a label that is not there")
+        fixed = {(Slot(int(p), int(at)), int(label)): str(text) for p, at, label, text in data["fixed"]}
+        return cls(labels, slots, fixed, frozenset(map(str, data["open"])))
+
+    def save(self, path: Path) -> None:
+        """Writes it as JSON."""
+        write_atomically(path, orjson.dumps(self.to_json()))
+
+    @classmethod
+    def load(cls, path: Path) -> Grammar:
+        """Reads what `save` wrote."""
+        try:
+            return cls.from_json(orjson.loads(path.read_bytes()))
+        except (ValueError, KeyError, TypeError, OSError) as error:
+            raise BadInputError(path, None, f"not a grammar ({error})") from None
+
+
+def _production(label: Label) -> Production:
+    return Production(label.kind, label.fields, label.field == ROOT_FIELD)
+
+
+def label_of(tree: Tree, field: str, open_kinds: frozenset[str]) -> Label:
+    """The label of a tree that stands in a field."""
+    if tree.is_absent:
+        return Label(field, Shape.ABSENT, ABSENT, None, ())
+    if tree.leaf:
+        if tree.position >= 0:
+            return Label(field, Shape.TOKEN, tree.kind, None, ())
+        return Label(field, Shape.SILENT, tree.kind, tree.text, ())
+    if tree.is_list:
+        return Label(field, Shape.LIST, LIST, None, OPEN)
+    fields = OPEN if tree.kind in open_kinds else tuple(child.field for child in tree.children)
+    return Label(field, Shape.NODE, tree.kind, None, fields)
+
+
+def learn(trees: Iterable[Tree]) -> Grammar:
+    """The grammar of trees. They are gone through twice, so give a list or something that can be read again."""
+    shapes: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for tree in trees:
+        for node in _inner(tree):
+            if len(shapes[node.kind]) <= _MOST_SHAPES:
+                shapes[node.kind].add(tuple(child.field for child in node.children))
+    open_kinds = frozenset(kind for kind, found in shapes.items() if len(found) > _MOST_SHAPES)
+    builder = _Builder(open_kinds)
+    for tree in trees:
+        builder.add(tree)
+    return builder.grammar()
+
+
+class _Builder:
+    """Collects labels and slots; their numbers are those of first occurrence."""
+
+    def __init__(self, open_kinds: frozenset[str]) -> None:
+        self.open_kinds = open_kinds
+        self.labels: dict[Label, int] = {}
+        self.productions: dict[Production, int] = {}
+        self.slots: dict[Slot, dict[int, None]] = defaultdict(dict)
+        self.texts: dict[tuple[Slot, int], set[str]] = defaultdict(set)
+
+    def add(self, tree: Tree) -> None:
+        stack: list[tuple[Tree, Slot, str]] = [(tree, Slot(ROOT, 0), ROOT_FIELD)]
+        while stack:
+            node, slot, name = stack.pop()
+            label = label_of(node, name, self.open_kinds)
+            number = self.labels.setdefault(label, len(self.labels))
+            self.slots[slot][number] = None
+            if label.shape is Shape.TOKEN and len(self.texts[slot, number]) < 2:
+                self.texts[slot, number].add(node.text or "")
+            if label.shape in (Shape.NODE, Shape.LIST):
+                production = self.productions.setdefault(_production(label), len(self.productions))
+                stack += [
+                    (child, Slot(production, place if label.fields is not OPEN else NEXT), child.field)
+                    for place, child in enumerate(node.children)
+                ]
+                if label.fields is OPEN:
+                    self.slots.setdefault(Slot(production, NEXT), {})
+
+    def grammar(self) -> Grammar:
+        slots = {slot: tuple(sorted(options)) for slot, options in self.slots.items()}
+        fixed = {place: next(iter(texts)) for place, texts in self.texts.items() if len(texts) == 1}
+        return Grammar(tuple(self.labels), slots, fixed, self.open_kinds)
+
+
+def _inner(tree: Tree) -> Iterator[Tree]:
+    stack: list[Tree] = [tree]
+    while stack:
+        node = stack.pop()
+        if not (node.leaf or node.is_absent or node.is_list):
+            yield node
+        stack += node.children
+
+
+def same_tree(first: Tree, second: Tree) -> bool:
+    """Whether two trees are the same but for the positions of their tokens and the root's own field."""
+    pairs: list[tuple[Tree, Tree]] = [(first, second)]
+    while pairs:
+        one, other = pairs.pop()
+        if (one.kind, one.leaf, one.text, one.position >= 0, len(one.children)) != (
+            other.kind,
+            other.leaf,
+            other.text,
+            other.position >= 0,
+            len(other.children),
+        ):
+            return False
+        if [child.field for child in one.children] != [child.field for child in other.children]:
+            return False
+        pairs += zip(one.children, other.children, strict=True)
+    return True
+
+
+def nodes_of(tree: Tree) -> Sequence[Tree]:
+    """The tree's nodes and tokens, parents before children, left to right; what is absent or silent is none."""
+    found: list[Tree] = []
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if node.is_absent or (node.leaf and node.position < 0):
+            continue
+        found.append(node)
+        stack.extend(reversed(node.children))
+    return found
