@@ -30,7 +30,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("network",),
     ("model",),
     ("training", "evaluation"),
-    ("sklearn",),
+    ("sklearn", "report"),
     ("cli",),
 )
 

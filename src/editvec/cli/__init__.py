@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from editvec import __version__
-from editvec.cli import completion, convert, edit, evaluate, mine, show, split, stats, train
+from editvec.cli import completion, convert, draw, edit, evaluate, mine, show, split, stats, train
 from editvec.errors import StoppedError, UserError
 
 
@@ -49,6 +49,7 @@ def app() -> None:
 _VERBS = (
     mine.mine,
     show.show,
+    draw.draw,
     stats.stats,
     convert.convert,
     split.split,

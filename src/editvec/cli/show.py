@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from editvec.edit import Edit
+
+_GRAMMAR_EDITS = 1000
+"""Of how many of a file's edits the grammar of a derivation is made."""
 
 
 @click.command()
@@ -12,6 +20,7 @@ import click
 @click.option("--random", "at_random", is_flag=True, help="Show a random sample instead of the first ones.")
 @click.option("--seed", default=0, show_default=True, help="For --random.")
 @click.option("--like", "pattern", help="Only edits whose text contains this.")
+@click.option("--actions", is_flag=True, help="Also print the actions that build the tree after from the one before.")
 @click.option("--skip-bad", is_flag=True, help="Skip damaged lines.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def show(
@@ -21,6 +30,7 @@ def show(
     at_random: bool,
     seed: int,
     pattern: str | None,
+    actions: bool,
     skip_bad: bool,
     as_json: bool,
 ) -> None:
@@ -32,9 +42,10 @@ def show(
     editvec show edits.parquet
     editvec show edits.parquet '#17'
     editvec show edits.parquet -n 20 --random --like Assert
+    editvec show edits.parquet '#17' --actions
     """
     from editvec import store
-    from editvec.cli.terminal import console, print_edit, print_json
+    from editvec.cli.terminal import console, print_edit, print_json, printable
     from editvec.selection import as_json as edit_as_json
     from editvec.selection import select
 
@@ -46,11 +57,39 @@ def show(
         seed=seed if at_random else None,
         pattern=pattern,
     )
+    derivations = _derivations(file, [found for _, found in chosen]) if actions else [None] * len(chosen)
     if as_json:
-        print_json([{"number": at, **edit_as_json(found)} for at, found in chosen])
+        rows = [{"number": at, **edit_as_json(found)} for at, found in chosen]
+        print_json(
+            [row if lines is None else {**row, "actions": lines} for row, lines in zip(rows, derivations, strict=True)]
+        )
         return
     out = console()
-    for at, found in chosen:
+    for (at, found), lines in zip(chosen, derivations, strict=True):
         print_edit(out, found, at)
+        for line in lines or ():
+            out.print(f"    {printable(line)}")
+        if lines is not None:
+            out.print()
     if damage and damage.count:
         click.echo(f"editvec: skipped {damage.count} damaged lines; the first: {damage.first[0]}", err=True)
+
+
+def _derivations(file: str, edits: list[Edit]) -> list[list[str] | None]:
+    """The actions of each edit in words; one line that says why where it has none."""
+    from itertools import islice
+
+    from editvec import store
+    from editvec.grammar import Source, UnseenError, derive, edit_trees
+    from editvec.grammar.story import grammar_of, tell
+
+    grammar = grammar_of([*edits, *islice(store.read(file, damage=store.Damage()), _GRAMMAR_EDITS)])
+    told: list[list[str] | None] = []
+    for edit in edits:
+        try:
+            before, after = edit_trees(edit)
+            source = Source.of(before)
+            told.append(tell(grammar, source, derive(grammar, source, after)))
+        except UnseenError as error:
+            told.append([f"no derivation: {error}"])
+    return told

@@ -1,0 +1,43 @@
+"""`editvec draw`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("file")
+@click.argument("edit")
+@click.option(
+    "-o", "--out", default="edit.svg", show_default=True, type=click.Path(path_type=Path), help="The picture."
+)
+def draw(file: str, edit: str, out: Path) -> None:
+    """Draw the trees of an edit, before and after, with the subtrees that were copied in colour.
+
+    EDIT is an edit's id, the beginning of one, or its number in the file (#3).
+
+    \b
+    editvec draw edits.parquet '#3' -o edit.svg
+    """
+    from itertools import islice
+
+    from editvec import store
+    from editvec.errors import UserError
+    from editvec.files import write_atomically
+    from editvec.grammar import Source, UnseenError, derive, edit_trees
+    from editvec.grammar.story import grammar_of
+    from editvec.report.trees import draw_edit
+    from editvec.selection import select
+
+    ((number, found),) = select(store.read(file), identity=edit)
+    try:
+        before, after = edit_trees(found)
+    except UnseenError as error:
+        raise UserError(f"edit {edit} cannot be drawn: {error}.") from None
+    source = Source.of(before)
+    actions = derive(grammar_of([found, *islice(store.read(file), 200)]), source, after)
+    title = f"#{number} {found.id}"
+    write_atomically(out, draw_edit(title, source, after, actions).encode("utf-8", "replace"))
+    click.echo(f"{out}: {len(source.nodes)} nodes before, {after.size()} after, {len(actions)} actions")
