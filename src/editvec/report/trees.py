@@ -85,12 +85,11 @@ def _layout(tree: Tree, colours: dict[int, str]) -> tuple[list[_Box], float]:
         start = right
         for child in node.children:
             place(child, depth + 1, at, colour)
-        wide = len(name) * _LETTER
-        if right == start:
-            boxes[at].x, right = start + wide / 2, start + wide + _GAP
-        else:
-            boxes[at].x = (start + right - _GAP) / 2
-            right = max(right, start + wide + _GAP)
+        wide, span = len(name) * _LETTER, max(0.0, right - _GAP - start)
+        for box in boxes[at + 1 :]:
+            box.x += max(0.0, wide - span) / 2
+        boxes[at].x = start + max(wide, span) / 2
+        right = start + max(wide, span) + _GAP
 
     place(tree, 0, None, _PLAIN)
     return boxes, right
