@@ -1,5 +1,6 @@
-"""What changed between before and after: the alignment of their tokens."""
+"""What changed between before and after: the alignment of their tokens, the matching of their trees."""
 
 from editvec.diff.alignment import Aligned, Alignment, Tag, align, edit_distance, replay
+from editvec.diff.matching import Matching, match
 
-__all__ = ["Aligned", "Alignment", "Tag", "align", "edit_distance", "replay"]
+__all__ = ["Aligned", "Alignment", "Matching", "Tag", "align", "edit_distance", "match", "replay"]

@@ -10,7 +10,7 @@ text of a token that is always the same.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -273,16 +273,3 @@ def same_tree(first: Tree, second: Tree) -> bool:
             return False
         pairs += zip(one.children, other.children, strict=True)
     return True
-
-
-def nodes_of(tree: Tree) -> Sequence[Tree]:
-    """The tree's nodes and tokens, parents before children, left to right; what is absent or silent is none."""
-    found: list[Tree] = []
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        if node.is_absent or (node.leaf and node.position < 0):
-            continue
-        found.append(node)
-        stack.extend(reversed(node.children))
-    return found

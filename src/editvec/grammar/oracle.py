@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from editvec.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp
 from editvec.grammar.derivation import Derivation, Frame, Text
-from editvec.grammar.grammar import ROOT_FIELD, Grammar, UnseenError, nodes_of, same_tree
+from editvec.grammar.grammar import ROOT_FIELD, Grammar, UnseenError, same_tree
 from editvec.syntax.tree import Tree
 
 Key = int
@@ -26,7 +26,7 @@ class Source:
     @classmethod
     def of(cls, before: Tree) -> Source:
         """The source that a tree is."""
-        nodes = list(nodes_of(before))
+        nodes = before.nodes()
         keys: dict[tuple[object, ...], Key] = {}
         found: dict[Key, list[int]] = defaultdict(list)
         for place, node in enumerate(nodes):

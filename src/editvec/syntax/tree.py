@@ -40,6 +40,17 @@ class Tree:
             else:
                 stack.extend(reversed(node.children))
 
+    def nodes(self) -> list[Tree]:
+        """The nodes and tokens, parents before children, left to right; what is absent or no token is none of them."""
+        found: list[Tree] = []
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            if not node.is_absent and (not node.leaf or node.position >= 0):
+                found.append(node)
+                stack.extend(reversed(node.children))
+        return found
+
     def tokens(self) -> tuple[str, ...]:
         """The tokens that the tree spans, in order."""
         return tuple(leaf.text or "" for leaf in self.leaves() if leaf.position >= 0)

@@ -1,0 +1,66 @@
+"""The matching of an edit's two trees by the paper's rule (section 3.2): tokens by their alignment, inner nodes where
+all the tokens below them are equal."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from editvec.diff.alignment import Alignment, Tag
+from editvec.syntax.tree import Tree
+
+
+class Matching(NamedTuple):
+    """Pairs of places in `Tree.nodes()` of before and of after."""
+
+    equal: tuple[tuple[int, int], ...]
+    replaced: tuple[tuple[int, int], ...]
+
+
+def match(before: Tree, after: Tree, alignment: Alignment) -> Matching:
+    """The matching of two trees whose tokens are aligned."""
+    spans, others = _spans(before), _spans(after)
+    where: dict[tuple[str, bool, int, int], list[int]] = defaultdict(list)
+    for place, (kind, leaf, low, high) in reversed(list(enumerate(others))):
+        where[kind, leaf, low, high].append(place)
+    twins = {place.before: place.after for place in alignment.positions if place.tag is Tag.EQUAL}
+    tokens = ({low: place for place, (_, leaf, low, _) in enumerate(found) if leaf} for found in (spans, others))
+    first, second = tokens
+    equal = [(first[one], second[other]) for one, other in twins.items() if one in first and other in second]
+    for place, (kind, leaf, low, high) in enumerate(spans):
+        if leaf or low == high:
+            continue
+        there = [twins.get(token) for token in range(low, high)]
+        start = there[0]
+        if start is not None and there == list(range(start, start + high - low)):
+            # Of several nodes over the same tokens, the outer ones match the outer ones.
+            candidates = where[kind, leaf, start, start + high - low]
+            if candidates:
+                equal.append((place, candidates.pop()))
+    replaced = [
+        (first[place.before], second[place.after])
+        for place in alignment.positions
+        if place.tag is Tag.REPLACED and place.before in first and place.after in second
+    ]
+    return Matching(tuple(sorted(equal)), tuple(replaced))
+
+
+def _spans(tree: Tree) -> list[tuple[str, bool, int, int]]:
+    """For each node its kind, whether it is a token, and the tokens below it, from and to."""
+    spans: list[tuple[str, bool, int, int]] = []
+    at = 0
+
+    def visit(node: Tree) -> None:
+        nonlocal at
+        if node.is_absent or (node.leaf and node.position < 0):
+            return
+        mine, start = len(spans), at
+        spans.append((node.kind, node.leaf, start, start))
+        if node.leaf:
+            at += 1
+        for child in node.children:
+            visit(child)
+        spans[mine] = (node.kind, node.leaf, start, at)
+
+    visit(tree)
+    return spans
