@@ -55,6 +55,9 @@ class ModelConfig:
     """The frequent tokens that the generator scores first, the others only when it means one of them (Grave et al.,
     2017); 0 scores all at once."""
     tail_dim: int = 128
+    graph_layers: int = 2
+    graph_steps: int = 5
+    graph_dropout: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +99,12 @@ RECIPES: Mapping[str, Config] = {
 
 _CHOICES = {"schedule": ("patience", "linear")}
 _POSITIVE = frozenset(
-    "vocab_size min_count max_tokens max_context embed_dim tag_dim tail_dim hidden_dim edit_dim epochs batch_edits "
-    "batch_tokens learning_rate clip patience".split()
+    "vocab_size min_count max_tokens max_context embed_dim tag_dim tail_dim hidden_dim edit_dim graph_layers "
+    "graph_steps epochs batch_edits batch_tokens learning_rate clip patience".split()
 )
 _NOT_NEGATIVE = frozenset(("seed", "warmup_steps", "unknown_slots", "halvings", "head_size"))
 _HALVED = frozenset(("embed_dim", "edit_dim"))
-_SHARES = frozenset(("dropout", "embed_dropout"))
+_SHARES = frozenset(("dropout", "embed_dropout", "graph_dropout"))
 _Section = TypeVar("_Section", ModelConfig, TrainingConfig)
 
 

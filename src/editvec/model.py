@@ -1,6 +1,7 @@
 """EditModel: an encoder and an editor over one vocabulary. Builds, saves, loads; encodes edits and applies vectors.
 
-A saved model is a folder: `config.toml`, `vocab.json`, `model.safetensors`. Nothing in it is executed when it is read.
+A saved model is a folder: `config.toml`, `vocab.json`, `model.safetensors`, and, where it reads trees, `grammar.json`.
+Nothing in it is executed when it is read.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from editvec import config as configuration
 from editvec.config import Config, ModelConfig
 from editvec.diff import Tag, align
 from editvec.edit import Edit, Tokens, Version
+from editvec.encoders import encoder_class
 from editvec.errors import BadInputError, UserError
 from editvec.files import write_atomically
+from editvec.grammar import Grammar
 from editvec.network import EditNetwork
 from editvec.syntax.snippet import restore_answer, snippet_edit
 from editvec.tensors.batch import Batch, collate, collate_source
@@ -31,7 +34,8 @@ from editvec.tensors.corpus import by_length
 from editvec.tensors.example import Example, Exampler
 from editvec.vocab import UNKNOWN, Vocab, read_tokens
 
-CONFIG, VOCAB, WEIGHTS, SEEN = "config.toml", "vocab.json", "model.safetensors", "seen.u64"
+CONFIG, VOCAB, GRAMMAR = "config.toml", "vocab.json", "grammar.json"
+WEIGHTS, SEEN = "model.safetensors", "seen.u64"
 _BATCH, _TOKENS = 256, 32_768
 _ROWS = 640
 """Hypotheses that are searched at once."""
@@ -59,10 +63,13 @@ class Suggestion(NamedTuple):
 class EditModel:
     """A network, the vocabulary that its ids are of, and the config that built it."""
 
-    def __init__(self, config: ModelConfig, vocab: Vocab) -> None:
-        self.config, self.vocab = config, vocab
-        self.exampler = Exampler(vocab, config.max_tokens, config.max_context, config.lowercase, config.context)
-        self.network = EditNetwork(config, len(vocab))
+    def __init__(self, config: ModelConfig, vocab: Vocab, grammar: Grammar | None = None) -> None:
+        self.config, self.vocab, self.grammar = config, vocab, grammar
+        self.exampler = Exampler(
+            vocab, config.max_tokens, config.max_context, config.lowercase, config.context, grammar
+        )
+        num_kinds = 0 if grammar is None else 1 + len(grammar.kind_numbers)
+        self.network = EditNetwork(config, len(vocab), num_kinds)
 
     @property
     def edit_dim(self) -> int:
@@ -150,6 +157,8 @@ class EditModel:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / CONFIG, configuration.dumps(config or Config(self.config)).encode())
         self.vocab.save(folder / VOCAB)
+        if self.grammar is not None:
+            self.grammar.save(folder / GRAMMAR)
         save_weights(folder / WEIGHTS, self.network)
 
 
@@ -159,15 +168,33 @@ def load(folder: str | Path) -> EditModel:
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder. Give the folder of a trained model.")
     for name in (CONFIG, VOCAB, WEIGHTS):
-        if not (folder / name).is_file():
-            raise BadInputError(folder, None, f"not a trained model: {name} is missing. Train one with editvec train.")
+        _require(folder, name)
     config, vocab = configuration.load(folder / CONFIG).model, Vocab.load(folder / VOCAB)
+    grammar = load_grammar(folder, config)
     # A config may say anything: its sizes are compared with the file's before memory is taken for them.
     with torch.device("meta"):
-        model = EditModel(config, vocab)
+        model = EditModel(config, vocab, grammar)
     load_weights(folder / WEIGHTS, model.network)
     model.network.eval()
     return model
+
+
+def needs_trees(config: ModelConfig) -> bool:
+    """Whether a model of this config reads trees, and so has a grammar."""
+    return encoder_class(config).needs_trees
+
+
+def load_grammar(folder: Path, config: ModelConfig) -> Grammar | None:
+    """The grammar in a model's folder, for a config that needs one."""
+    if not needs_trees(config):
+        return None
+    _require(folder, GRAMMAR)
+    return Grammar.load(folder / GRAMMAR)
+
+
+def _require(folder: Path, name: str) -> None:
+    if not (folder / name).is_file():
+        raise BadInputError(folder, None, f"not a trained model: {name} is missing. Train one with editvec train.")
 
 
 def save_weights(path: Path, network: EditNetwork) -> None:

@@ -18,13 +18,13 @@ from editvec.tensors.batch import Batch, SourceBatch
 
 
 class EditNetwork(nn.Module):
-    """What a config describes, over `num_known` ids of a vocabulary."""
+    """What a config describes, over `num_known` ids of a vocabulary and `num_kinds` kinds of nodes."""
 
-    def __init__(self, config: ModelConfig, num_known: int) -> None:
+    def __init__(self, config: ModelConfig, num_known: int, num_kinds: int = 0) -> None:
         super().__init__()
         self.context, self.max_steps = config.context, config.max_tokens + 1
         self.reader = _reader(config, num_known)
-        self.encoder = build_encoder(config, num_known)
+        self.encoder = build_encoder(config, num_known, num_kinds)
         self.shared = config.shared_reader
         if self.encoder.reads and not self.shared:
             self.encoder_reader = _reader(config, num_known)

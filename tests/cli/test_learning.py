@@ -70,7 +70,11 @@ def test_evaluate(trained: Path) -> None:
         (("train", "--train", "{}/edits.parquet", "-o", "r", "epoch=3"), 2, "Did you mean epochs?"),
         (("train", "--train", "{}/edits.parquet", "-o", "r", "three"), 2, "Write KEY=VALUE"),
         (("train", "--train", "{}/edits.parquet", "-o", "r", "--recipe", "x"), 2, "There are: iclr19, default"),
-        (("train", "--train", "{}/edits.parquet", "-o", "r", "--encoder", "x"), 2, "There are: sequence, bag, none"),
+        (
+            ("train", "--train", "{}/edits.parquet", "-o", "r", "--encoder", "x"),
+            2,
+            "There are: sequence, graph, bag, none",
+        ),
         (("train", "--train", "{}/nothing.parquet", "-o", "r"), 2, "does not exist"),
         (("train", "-o", "{}/run", "--resume"), 2, "its training has finished"),
         (("train", "-o", "{}/run", "--resume", "epochs=3"), 2, "leave its settings and files out"),

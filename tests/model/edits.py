@@ -10,7 +10,10 @@ import torch
 from editvec import vocab
 from editvec.config import ModelConfig
 from editvec.edit import Edit, Version
-from editvec.model import EditModel
+from editvec.grammar import edit_trees, learn
+from editvec.model import EditModel, needs_trees
+from editvec.syntax import tree
+from editvec.syntax.tree import ABSENT, LIST, Tree
 
 TEN = (
     ("x = x + 1 ;", "x ++ ;"),
@@ -27,8 +30,8 @@ TEN = (
 
 
 def edit(before: str, after: str, *, above: str = "", below: str = "", identity: str = "e") -> Edit:
-    """An edit of tokens that spaces separate."""
-    versions = [Version(text, tuple(text.split())) for text in (before, after)]
+    """An edit of tokens that spaces separate, with some tree over them."""
+    versions = [Version(text, tuple(text.split()), tree.dumps(some_tree(text.split()))) for text in (before, after)]
     return Edit(
         identity,
         "csharp",
@@ -37,6 +40,24 @@ def edit(before: str, after: str, *, above: str = "", below: str = "", identity:
         context_before=tuple(above.split()),
         context_behind=tuple(below.split()),
     )
+
+
+def some_tree(tokens: list[str]) -> Tree:
+    """A tree over tokens: halved until three are left, lists and single tokens in between."""
+    at = 0
+
+    def build(some: list[str], field: str) -> Tree:
+        nonlocal at
+        if len(some) <= 3:
+            leaves = []
+            for token in some:
+                leaves.append(Tree("token" if token.isalnum() else token, "", (), token, at, True))
+                at += 1
+            return Tree(LIST if len(some) == 2 else "group", field, tuple(leaves))
+        half = len(some) // 2
+        return Tree("pair", field, (build(some[:half], "left"), Tree(ABSENT, "between"), build(some[half:], "right")))
+
+    return Tree("root", "", (build(tokens, "body"),))
 
 
 def ten_edits() -> list[Edit]:
@@ -68,10 +89,11 @@ def small_config(**settings: Any) -> ModelConfig:
 def small_model(edits: list[Edit], *, seed: int = 0, **settings: Any) -> EditModel:
     """A model over the tokens of some edits, with random weights."""
     config = small_config(**settings)
+    grammar = learn([each for made in edits for each in edit_trees(made)]) if needs_trees(config) else None
     counts = vocab.count_tokens(edits, lowercase=config.lowercase)
     words = vocab.build(counts, size=config.vocab_size, min_count=config.min_count)
     torch.manual_seed(seed)
-    model = EditModel(config, words)
+    model = EditModel(config, words, grammar)
     # Far from uniform, so that a wrong score shows.
     with torch.no_grad():
         for weight in model.network.parameters():

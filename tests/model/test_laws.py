@@ -169,10 +169,10 @@ def test_what_is_outside_the_vocabulary_is_copied_and_has_a_loss() -> None:
 def test_nothing_changed_and_nothing_there_are_edits_too() -> None:
     edits = random_edits(4)
     same = dataclasses.replace(edits[0], after=edits[0].before)
-    gone = dataclasses.replace(edits[1], after=Version("", ()))
-    born = dataclasses.replace(edits[2], before=Version("", ()))
+    gone = made.edit(edits[1].before.text, "")
+    born = made.edit("", edits[2].after.text)
     for encoder, changed_only in product(ENCODERS, (False, True)):
-        model = small_model(edits, encoder=encoder, changed_only=changed_only)
+        model = small_model([*edits, gone, born], encoder=encoder, changed_only=changed_only)
         assert np.isfinite(model.encode([same, gone, born])).all()
         assert torch.isfinite(_log_probs(model, [same, gone, born])).all()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from dataclasses import fields
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from editvec.diff import Tag, align
+from editvec.diff import Tag, align, match
 from editvec.edit import Edit, Version
-from editvec.tensors.batch import collate
+from editvec.grammar import edit_trees, learn
+from editvec.tensors.batch import EDGE_TYPES, collate
 from editvec.tensors.corpus import BLOCK, Corpus, build_corpus, epoch_batches
 from editvec.tensors.example import TAGS, Example, Exampler, TooLongError
 from editvec.vocab import END, MARKS, PAD, PLACE, UNKNOWN, Vocab, build
@@ -108,6 +110,56 @@ def test_changed_positions_alone() -> None:
         assert length == max(1, len(changed))
         if changed:
             assert [TAGS[tag] for tag in batch.alignment.tags.ids[row, :length]] == [p.tag for p in changed]
+
+
+def test_the_graph_of_an_edit_has_the_edges_of_its_trees() -> None:
+    edits = random_edits(6)
+    grammar = learn([each for edit in edits for each in edit_trees(edit)])
+    exampler = Exampler(Vocab(()), grammar=grammar)
+    graph = collate(exampler.all(edits)).graph
+    assert graph is not None
+    start = 0
+    expected = set()
+    names = {name: number for number, name in enumerate(EDGE_TYPES)}
+    for row, edit in enumerate(edits):
+        trees = edit_trees(edit)
+        offsets = []
+        for tree in trees:
+            nodes = tree.nodes()
+            offsets.append(start)
+            for place, node in enumerate(nodes):
+                assert graph.owners[start + place] == row
+                assert graph.kinds[start + place] == grammar.kind_numbers[node.kind]
+            at = {id(node): start + place for place, node in enumerate(nodes)}
+            for node in nodes:
+                for child in node.children:
+                    if id(child) in at:
+                        expected |= {(at[id(node)], at[id(child)], names["child"])}
+                        expected |= {(at[id(child)], at[id(node)], names["parent"])}
+            leaves = [at[id(node)] for node in nodes if node.leaf]
+            for one, other in pairwise(leaves):
+                expected |= {(one, other, names["next token"]), (other, one, names["previous token"])}
+            start += len(nodes)
+        found = match(*trees, align(trees[0].tokens(), trees[1].tokens()))
+        for name, pairs in (("equal", found.equal), ("replaced", found.replaced)):
+            for one, other in pairs:
+                here, there = one + offsets[0], other + offsets[1]
+                expected |= {(here, there, names[name]), (there, here, names[name])}
+    edges = zip(*(part.tolist() for part in graph.edges), strict=True)
+    assert set(edges) == expected
+    tokens = [token for edit in edits for token in edit.before.tokens]
+    assert len(graph.before_tokens.nodes) == len(tokens)
+
+
+def test_a_corpus_holds_trees_too(tmp_path: Path) -> None:
+    edits = random_edits(30)
+    grammar = learn([each for edit in edits for each in edit_trees(edit)])
+    examples = Exampler(Vocab(()), grammar=grammar).all(edits)
+    for first, second in zip(build_corpus(tmp_path / "c.arrow", examples), examples, strict=True):
+        assert first.trees is not None
+        assert second.trees is not None
+        for item in fields(first.trees):
+            assert np.array_equal(getattr(first.trees, item.name), getattr(second.trees, item.name))
 
 
 def _same(first: Example, second: Example) -> bool:

@@ -18,6 +18,7 @@ import torch
 import editvec
 from editvec import config, store
 from editvec.config import Config, TrainingConfig
+from editvec.edit import Version
 from editvec.errors import UserError
 from editvec.model import SEEN, WEIGHTS
 from editvec.seen import Seen
@@ -201,6 +202,23 @@ def test_without_dev_a_part_is_held_out(files: Files, tmp_path: Path) -> None:
     counts = [int(note.split()[1]) for note in notes]
     assert sum(counts) == 90
     assert 0 < counts[1] < 20
+
+
+def test_a_model_that_reads_trees_learns_from_files(files: Files, tmp_path: Path) -> None:
+    bare = [replace(each, before=Version(") (", (")", "(")), id=f"b{at}") for at, each in enumerate(random_edits(7, 3))]
+    store.write(tmp_path / "some.parquet", [*random_edits(60), *bare])
+    notes: list[str] = []
+    state = train(
+        tmp_path / "run", Files(tmp_path / "some.parquet", files.dev), _config(encoder="graph"), notice=notes.append
+    )
+    assert "7 edits of train have no tree and are left out" in notes
+    assert state.metrics[-1]["loss"] < state.metrics[0]["loss"]
+    model = editvec.load(tmp_path / "run")
+    assert model.grammar is not None
+    assert model.encode(random_edits(3)).shape == (3, 32)
+    (tmp_path / "run" / "grammar.json").unlink()
+    with pytest.raises(UserError, match=r"grammar\.json is missing"):
+        editvec.load(tmp_path / "run")
 
 
 def test_long_edits_are_left_out_and_counted(files: Files, tmp_path: Path) -> None:

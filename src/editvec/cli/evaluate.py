@@ -38,13 +38,17 @@ def evaluate(folder: Path, file: str, beam: int, limit: int | None, out: Path | 
     from editvec.errors import UserError
     from editvec.evaluation.decoding import Report, answer_all
     from editvec.files import atomic
-    from editvec.model import SEEN, load
+    from editvec.model import SEEN, load, needs_trees
     from editvec.seen import Seen
 
     model = load(folder)
     seen = Seen.load(folder / SEEN) if (folder / SEEN).exists() else None
     report = Report()
-    edits = counted(islice(store.read(file, trees=False), limit), f"Evaluating {file}", limit or store.count(file))
+    edits = counted(
+        islice(store.read(file, trees=needs_trees(model.config)), limit),
+        f"Evaluating {file}",
+        limit or store.count(file),
+    )
     with atomic(out) if out else nullcontext() as stream:
         for answer in answer_all(model, edits, report, k=beam, seen=seen):
             if stream is not None:
@@ -57,6 +61,7 @@ def evaluate(folder: Path, file: str, beam: int, limit: int | None, out: Path | 
                 "all": report.all.as_json(beam),
                 "unseen": report.unseen.as_json(beam) if seen is not None else None,
                 "too_long": report.too_long,
+                "no_tree": report.no_tree,
             }
         )
     else:
@@ -86,5 +91,7 @@ def _print(report: Report, beam: int, *, known: bool) -> None:
     out.print(table)
     if not known:
         out.print("  The model's folder does not say what it was trained on, so seen edits are not told apart.")
+    if report.no_tree:
+        out.print(f"  {describe(report.no_tree)} edits have no tree, which the model needs, and were left out.")
     if report.too_long:
         out.print(f"  {describe(report.too_long)} edits are longer than the model reads and were left out.")

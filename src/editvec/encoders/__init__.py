@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from editvec.config import ModelConfig
 from editvec.encoders.bag import BagEncoder
 from editvec.encoders.base import EditEncoder
+from editvec.encoders.graph import GraphEncoder
 from editvec.encoders.none import NoEncoder
 from editvec.encoders.sequence import SequenceEncoder
 from editvec.errors import UserError
 
-__all__ = ["ENCODERS", "BagEncoder", "EditEncoder", "NoEncoder", "SequenceEncoder", "build_encoder"]
+__all__ = [
+    "ENCODERS",
+    "BagEncoder",
+    "EditEncoder",
+    "GraphEncoder",
+    "NoEncoder",
+    "SequenceEncoder",
+    "build_encoder",
+    "encoder_class",
+]
 
-ENCODERS: Mapping[str, Callable[[ModelConfig, int], EditEncoder]] = {
-    "sequence": SequenceEncoder.from_config,
-    "bag": BagEncoder.from_config,
-    "none": NoEncoder.from_config,
+ENCODERS: Mapping[str, type[SequenceEncoder | GraphEncoder | BagEncoder | NoEncoder]] = {
+    "sequence": SequenceEncoder,
+    "graph": GraphEncoder,
+    "bag": BagEncoder,
+    "none": NoEncoder,
 }
 
 
-def build_encoder(config: ModelConfig, num_known: int) -> EditEncoder:
-    """The encoder that a config names, over `num_known` ids of a vocabulary."""
+def encoder_class(config: ModelConfig) -> type[SequenceEncoder | GraphEncoder | BagEncoder | NoEncoder]:
+    """The encoder that a config names."""
     if config.encoder not in ENCODERS:
         raise UserError(f"no encoder {config.encoder!r}. There are: {', '.join(ENCODERS)}.")
-    return ENCODERS[config.encoder](config, num_known)
+    return ENCODERS[config.encoder]
+
+
+def build_encoder(config: ModelConfig, num_known: int, num_kinds: int) -> EditEncoder:
+    """The encoder that a config names, over `num_known` ids of a vocabulary and `num_kinds` kinds of nodes."""
+    return encoder_class(config).from_config(config, num_known, num_kinds)

@@ -24,7 +24,7 @@ class BagEncoder(EditEncoder):
         self.embedding = TokenEmbedding(num_known=num_known, num_slots=num_slots, dim=edit_dim // 2)
 
     @classmethod
-    def from_config(cls, config: ModelConfig, num_known: int) -> BagEncoder:
+    def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> BagEncoder:
         """As a config has it."""
         return cls(num_known=num_known, num_slots=config.unknown_slots, edit_dim=config.edit_dim)
 

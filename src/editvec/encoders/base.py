@@ -14,6 +14,7 @@ class EditEncoder(nn.Module):
     edit_dim: int
     reads: bool = True
     """Whether it uses what a reader made of the tokens; where not, `before` and `after` are None."""
+    needs_trees: bool = False
 
     def forward(self, batch: Batch, before: States | None, after: States | None) -> Tensor:
         """The vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""

@@ -18,7 +18,7 @@ class NoEncoder(EditEncoder):
     reads = False
 
     @classmethod
-    def from_config(cls, config: ModelConfig, num_known: int) -> NoEncoder:
+    def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> NoEncoder:
         """As a config has it."""
         return cls()
 

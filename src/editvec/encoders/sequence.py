@@ -26,7 +26,7 @@ class SequenceEncoder(EditEncoder):
         self.lstm = BiLSTM(input_dim=tag_dim + 2 * token_dim, dim=edit_dim)
 
     @classmethod
-    def from_config(cls, config: ModelConfig, num_known: int) -> SequenceEncoder:
+    def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> SequenceEncoder:
         """As a config has it."""
         return cls(token_dim=config.embed_dim, tag_dim=config.tag_dim, edit_dim=config.edit_dim)
 

@@ -15,7 +15,7 @@ from editvec.evaluation.metrics import Estimate
 from editvec.model import Candidate, EditModel
 from editvec.seen import Seen
 from editvec.tensors.corpus import by_length
-from editvec.tensors.example import Example, TooLongError
+from editvec.tensors.example import Example, NoTreeError, TooLongError
 from editvec.vocab import UNKNOWN, read_tokens
 
 _WINDOW = 2048
@@ -106,6 +106,7 @@ class Report:
     all: Scores = field(default_factory=Scores)
     unseen: Scores = field(default_factory=Scores)
     too_long: int = 0
+    no_tree: int = 0
 
     def add(self, answer: Answer) -> None:
         """Counts one more."""
@@ -117,8 +118,8 @@ class Report:
 def answer_all(
     model: EditModel, edits: Iterable[Edit], report: Report, *, k: int = 5, seen: Seen | None = None
 ) -> Iterator[Answer]:
-    """The answers to edits, in their order, counted in the report as they come; edits longer than the model reads are
-    counted as such."""
+    """The answers to edits, in their order, counted in the report as they come; edits longer than the model reads, or
+    without the tree that it needs, are counted as such."""
     edits = iter(edits)
     while window := list(islice(edits, _WINDOW)):
         pairs = []
@@ -127,6 +128,8 @@ def answer_all(
                 pairs.append((edit, model.exampler(edit)))
             except TooLongError:
                 report.too_long += 1
+            except NoTreeError:
+                report.no_tree += 1
         examples = [example for _, example in pairs]
         log_probs = _log_probs(model, examples)
         candidates = model.write(examples, model.encode_examples(examples), k=k)

@@ -107,6 +107,12 @@ class Grammar:
             numbers[_production(label)] if label.shape in (Shape.NODE, Shape.LIST) else ROOT for label in self.labels
         )
 
+    @cached_property
+    def kind_numbers(self) -> Mapping[str, int]:
+        """The kinds of nodes and tokens, numbered from 1; 0 is left for those that are not known."""
+        kinds = dict.fromkeys(label.kind for label in self.labels if label.shape not in (Shape.SILENT, Shape.ABSENT))
+        return {kind: number for number, kind in enumerate(kinds, 1)}
+
     def label_of(self, tree: Tree, field: str) -> int:
         """The number of a tree's label when it stands in a field; UnseenError where there is none."""
         label = label_of(tree, field, self.open_kinds)

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from editvec.nn.graph import Edges
 from editvec.tensors.example import NOWHERE, TAGS, Example, Ids
+from editvec.tensors.trees import TreePair
 from editvec.vocab import PAD
+
+Numbers = NDArray[np.integer[Any]]
 
 TAG_PAD = len(TAGS)
 """The paper's ∅: a position of no alignment."""
@@ -67,6 +73,30 @@ class AlignmentBatch:
     after: Tensor  # [batch, longest], int64
 
 
+EDGE_TYPES = ("child", "parent", "next token", "previous token", "equal", "replaced")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenNodes:
+    """The nodes of a graph that are tokens, and where each stands among the tokens of its row."""
+
+    nodes: Tensor  # [tokens]
+    rows: Tensor  # [tokens]
+    places: Tensor  # [tokens]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphBatch:
+    """The two trees of each edit as one graph; the nodes of all graphs in one row."""
+
+    kinds: Tensor  # [nodes]
+    tags: Tensor  # [nodes], as in an alignment
+    owners: Tensor  # [nodes], the edit of each
+    edges: Edges
+    before_tokens: TokenNodes
+    after_tokens: TokenNodes
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Edits side by side."""
@@ -74,6 +104,8 @@ class Batch:
     source: SourceBatch
     target: TargetBatch
     alignment: AlignmentBatch
+    graph: GraphBatch | None = None
+    """Where the examples have trees."""
 
     def __len__(self) -> int:
         return len(self.source.before.lengths)
@@ -115,7 +147,8 @@ def collate(examples: Sequence[Example], *, changed_only: bool = False) -> Batch
         _pad([example.aligned_before[keep] for example, keep in pairs], NOWHERE).ids,
         _pad([example.aligned_after[keep] for example, keep in pairs], NOWHERE).ids,
     )
-    return Batch(source, target, alignment)
+    pairs_of_trees = [example.trees for example in examples if example.trees is not None]
+    return Batch(source, target, alignment, _graph(pairs_of_trees) if pairs_of_trees else None)
 
 
 def _pad(sequences: Sequence[Ids], fill: int = PAD) -> Ragged:
@@ -131,3 +164,58 @@ def _copies(after: Ragged, source: Ragged) -> Copies:
     targets, places = after.ids.numpy(), source.ids.numpy()
     row, target, place = np.nonzero((targets[:, :, None] == places[:, None, :]) & (targets[:, :, None] != PAD))
     return Copies(torch.from_numpy(row * targets.shape[1] + target), torch.from_numpy(place))
+
+
+_EQUAL, _REPLACED, _ADDED, _REMOVED = range(len(TAGS))
+
+
+def _graph(pairs: Sequence[TreePair]) -> GraphBatch:
+    kinds: list[Numbers] = []
+    tags: list[Numbers] = []
+    owners: list[Numbers] = []
+    tokens: list[tuple[list[Numbers], ...]] = [([], [], []), ([], [], [])]
+    edges: tuple[list[Numbers], ...] = ([], [], [])
+
+    def connect(kind: str, sources: Numbers, targets: Numbers) -> None:
+        number = EDGE_TYPES.index(kind)
+        for part, values in zip(edges, (sources, targets, np.full(len(sources), number)), strict=True):
+            part.append(values)
+
+    start = 0
+    for row, pair in enumerate(pairs):
+        before, after = start, start + len(pair.before_kinds)
+        start = after + len(pair.after_kinds)
+        found = np.full(start - before, _ADDED)
+        found[: after - before] = _REMOVED
+        for one, other, tag in (
+            (pair.equal_before, pair.equal_after, _EQUAL),
+            (pair.replaced_before, pair.replaced_after, _REPLACED),
+        ):
+            found[one] = found[other + after - before] = tag
+            name = EDGE_TYPES[4 if tag == _EQUAL else 5]
+            connect(name, one + before, other + after)
+            connect(name, other + after, one + before)
+        tags.append(found)
+        owners.append(np.full(start - before, row))
+        for offset, parents, places, side in (
+            (before, pair.before_parents, pair.before_tokens, 0),
+            (after, pair.after_parents, pair.after_tokens, 1),
+        ):
+            (children,) = np.nonzero(parents >= 0)
+            connect("child", parents[children] + offset, children + offset)
+            connect("parent", children + offset, parents[children] + offset)
+            (leaves,) = np.nonzero(places >= 0)
+            connect("next token", leaves[:-1] + offset, leaves[1:] + offset)
+            connect("previous token", leaves[1:] + offset, leaves[:-1] + offset)
+            values = (leaves + offset, np.full(len(leaves), row), places[leaves])
+            for part, value in zip(tokens[side], values, strict=True):
+                part.append(value)
+        kinds += [pair.before_kinds, pair.after_kinds]
+    before_tokens, after_tokens = (TokenNodes(*map(_joined, parts)) for parts in tokens)
+    return GraphBatch(
+        _joined(kinds), _joined(tags), _joined(owners), Edges(*map(_joined, edges)), before_tokens, after_tokens
+    )
+
+
+def _joined(parts: Sequence[Numbers]) -> Tensor:
+    return torch.from_numpy(np.concatenate(parts).astype(np.int64))

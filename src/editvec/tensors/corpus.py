@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,14 +18,20 @@ import pyarrow as pa
 from editvec.errors import BadInputError
 from editvec.files import atomic
 from editvec.tensors.example import Example
+from editvec.tensors.trees import TreePair
 
 BLOCK = 1024
 WINDOW = 32
 """Blocks that are shuffled and sorted by length together."""
 
-_SCHEMA = pa.schema(
-    [(item.name, pa.list_(pa.string() if item.name == "unknown" else pa.int32())) for item in fields(Example)]
-)
+_COLUMNS = [item.name for item in fields(Example) if item.name != "trees"]
+_TREE_COLUMNS = [item.name for item in fields(TreePair)]
+_TREES = "trees."
+
+
+def _schema(*, trees: bool) -> pa.Schema:
+    names = _COLUMNS + ([_TREES + name for name in _TREE_COLUMNS] if trees else [])
+    return pa.schema([(name, pa.list_(pa.string() if name == "unknown" else pa.int32())) for name in names])
 
 
 class Corpus:
@@ -33,7 +40,8 @@ class Corpus:
     def __init__(self, path: Path) -> None:
         try:
             self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
-            if self._reader.schema != _SCHEMA:
+            self._trees = self._reader.schema == _schema(trees=True)
+            if not self._trees and self._reader.schema != _schema(trees=False):
                 raise pa.ArrowInvalid("other columns")
         except (pa.ArrowInvalid, OSError) as error:
             raise BadInputError(path, None, f"not a sound corpus ({error}). Start again in another folder.") from None
@@ -43,15 +51,19 @@ class Corpus:
 
     def block(self, number: int) -> list[Example]:
         """The examples of a block, each with memory of its own."""
-        columns = []
-        for name, column in zip(_SCHEMA.names, self._reader.get_batch(number).columns, strict=True):
+        columns: list[list[Any]] = []
+        for name, column in zip(self._reader.schema.names, self._reader.get_batch(number).columns, strict=True):
             if name == "unknown":
                 columns.append([tuple(value) for value in column.to_pylist()])
             else:
                 values, offsets = column.flatten().to_numpy(), column.offsets.to_numpy()
                 starts = offsets - offsets[0]
                 columns.append([values[low:high].copy() for low, high in pairwise(starts)])
-        return [Example(*values) for values in zip(*columns, strict=True)]
+        size = len(_COLUMNS)
+        return [
+            Example(*[*values[:size], TreePair(*values[size:]) if self._trees else None])
+            for values in zip(*columns, strict=True)
+        ]
 
     def __iter__(self) -> Iterator[Example]:
         for number in range(self.num_blocks):
@@ -61,11 +73,19 @@ class Corpus:
 def build_corpus(path: Path, examples: Iterable[Example]) -> Corpus:
     """Writes examples to a file, block by block."""
     examples = iter(examples)
-    with atomic(path) as stream, pa.ipc.new_file(stream, _SCHEMA) as writer:
-        while block := list(islice(examples, BLOCK)):
-            columns = [pa.array([getattr(example, item.name) for example in block], item.type) for item in _SCHEMA]
-            writer.write_batch(pa.record_batch(columns, schema=_SCHEMA))
+    block = list(islice(examples, BLOCK))
+    schema = _schema(trees=bool(block) and block[0].trees is not None)
+    with atomic(path) as stream, pa.ipc.new_file(stream, schema) as writer:
+        while block:
+            columns = [pa.array([_value(example, item.name) for example in block], item.type) for item in schema]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
+            block = list(islice(examples, BLOCK))
     return Corpus(path)
+
+
+def _value(example: Example, name: str) -> Any:
+    tree = name.removeprefix(_TREES)
+    return getattr(example, name) if tree == name else getattr(example.trees, tree)
 
 
 def epoch_batches(

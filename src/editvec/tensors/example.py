@@ -14,9 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from editvec.diff import Tag, align
+from editvec.diff import Alignment, Tag, align
 from editvec.edit import Edit, Tokens
 from editvec.errors import UserError
+from editvec.grammar import Grammar, UnseenError, edit_trees
+from editvec.tensors.trees import TreePair, pair_of
 from editvec.vocab import END, PLACE, UNKNOWN, Vocab, read_tokens
 
 Ids = NDArray[np.int32]
@@ -41,10 +43,16 @@ class Example:
     aligned_before: Ids
     """For each position of the alignment its place in `before`, or NOWHERE."""
     aligned_after: Ids
+    trees: TreePair | None = None
+    """For models that read trees."""
 
 
 class TooLongError(UserError):
     """An edit is longer than its model reads."""
+
+
+class NoTreeError(UserError):
+    """An edit has no tree, and its model reads trees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,8 @@ class Exampler:
     lowercase: bool = False
     context: bool = True
     """Without, the context is not read, so its tokens outside the vocabulary cannot be copied either."""
+    grammar: Grammar | None = None
+    """With one, examples have trees."""
 
     def __call__(self, edit: Edit) -> Example:
         """The example of an edit; TooLongError where it is longer than the limit."""
@@ -77,7 +87,8 @@ class Exampler:
         context_ids = [*self._source_ids(above, unknown), PLACE, *self._source_ids(below, unknown)]
         known = self.vocab.ids
         after_ids = [known.get(token) or unknown.get(token, UNKNOWN) for token in after]
-        alignment = align(before, after).positions
+        aligned = align(before, after)
+        alignment = aligned.positions
         return Example(
             before=_array(before_ids),
             context=_array(context_ids),
@@ -86,7 +97,14 @@ class Exampler:
             tags=_array([_TAG_IDS[position.tag] for position in alignment]),
             aligned_before=_array([NOWHERE if place.before is None else place.before for place in alignment]),
             aligned_after=_array([NOWHERE if place.after is None else place.after for place in alignment]),
+            trees=None if self.grammar is None else self._trees(edit, aligned, self.grammar),
         )
+
+    def _trees(self, edit: Edit, alignment: Alignment, grammar: Grammar) -> TreePair:
+        try:
+            return pair_of(*edit_trees(edit), alignment, grammar)
+        except UnseenError as error:
+            raise NoTreeError(f"edit {edit.id} has no tree ({error}), which this model needs.") from None
 
     def all(self, edits: Iterable[Edit]) -> list[Example]:
         """The examples of edits, in order."""

@@ -16,11 +16,13 @@ from editvec.config import Config, ModelConfig
 from editvec.edit import Edit
 from editvec.errors import UserError
 from editvec.files import check_place, remove_partial, write_atomically
+from editvec.grammar import UnseenError, edit_trees, learn
 from editvec.mining.split import form_of
-from editvec.model import CONFIG, SEEN, VOCAB, WEIGHTS, EditModel
+from editvec.model import CONFIG, GRAMMAR, SEEN, VOCAB, WEIGHTS, EditModel, load_grammar, needs_trees
 from editvec.seen import Notes
+from editvec.syntax.tree import Tree
 from editvec.tensors.corpus import Corpus, build_corpus
-from editvec.tensors.example import Example, TooLongError
+from editvec.tensors.example import Example, NoTreeError, TooLongError
 from editvec.training.checkpoint import RunState
 from editvec.training.distributed import World, joined
 from editvec.training.loop import CHECKPOINT, Progress, Trainer
@@ -89,19 +91,25 @@ def _prepare(folder: Path, files: Files, config: Config, notice: Notice) -> None
     notes = Notes()
     counts = vocab.count_tokens(notes.noting(_edits(files, "train", share)), lowercase=model.lowercase)
     words = vocab.build(counts, size=model.vocab_size, min_count=model.min_count)
-    exampler = EditModel(model, words).exampler
+    trees = needs_trees(model)
+    grammar = learn(_Trees(files, share)) if trees else None
+    exampler = EditModel(model, words, grammar).exampler
     for side, name in zip(("train", "dev"), _CORPORA, strict=True):
         dropped = Counter[str]()
-        corpus = build_corpus(folder / name, _examples(_edits(files, side, share), exampler, dropped))
+        corpus = build_corpus(folder / name, _examples(_edits(files, side, share, trees=trees), exampler, dropped))
         if not corpus.num_examples:
             raise UserError(
                 f"{files.dev if side == 'dev' and files.dev else files.train} has no edit to {_USES[side]}."
             )
-        if dropped:
+        if dropped["long"]:
             notice(f"{dropped['long']:,} edits of {side} are longer than {model.max_tokens} tokens and are left out")
+        if dropped["tree"]:
+            notice(f"{dropped['tree']:,} edits of {side} have no tree and are left out")
         notice(f"{side}: {corpus.num_examples:,} edits")
     notes.seen().save(folder / SEEN)
     words.save(folder / VOCAB)
+    if grammar is not None:
+        grammar.save(folder / GRAMMAR)
     write_atomically(folder / CONFIG, configuration.dumps(config).encode())
 
 
@@ -123,7 +131,7 @@ _USES = {"train": "train on", "dev": "measure progress with. Give --dev"}
 
 def _run(folder: Path, config: Config, world: World, watch: Watch, *, resume: bool) -> RunState:
     torch.manual_seed(config.training.seed)
-    model = EditModel(config.model, Vocab.load(folder / VOCAB))
+    model = EditModel(config.model, Vocab.load(folder / VOCAB), load_grammar(folder, config.model))
     corpora = [Corpus(folder / name) for name in _CORPORA]
     trainer = Trainer(model, config, corpora[0], corpora[1], folder, world=world, watch=watch)
     if resume:
@@ -136,13 +144,28 @@ def _run(folder: Path, config: Config, world: World, watch: Watch, *, resume: bo
     return state
 
 
-def _edits(files: Files, side: str, share: float) -> Iterator[Edit]:
+def _edits(files: Files, side: str, share: float, *, trees: bool = False) -> Iterator[Edit]:
     if files.dev is not None:
-        found: Iterable[Edit] = store.read(files.train if side == "train" else files.dev, trees=False)
+        found: Iterable[Edit] = store.read(files.train if side == "train" else files.dev, trees=trees)
     else:
-        found = _side(store.read(files.train, trees=False), held_out=side == "dev")
+        found = _side(store.read(files.train, trees=trees), held_out=side == "dev")
     # A smaller share is a part of every larger one, whatever the seed: runs on 20 % see the same edits.
     return (edit for edit in found if side == "dev" or share >= 1 or _draw("share", edit) < share)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trees:
+    """The trees of a training set, as often as they are asked for."""
+
+    files: Files
+    share: float
+
+    def __iter__(self) -> Iterator[Tree]:
+        for edit in _edits(self.files, "train", self.share, trees=True):
+            try:
+                yield from edit_trees(edit)
+            except UnseenError:
+                continue
 
 
 def _side(edits: Iterable[Edit], *, held_out: bool) -> Iterator[Edit]:
@@ -168,3 +191,5 @@ def _examples(edits: Iterable[Edit], exampler: Callable[[Edit], Example], droppe
             yield exampler(edit)
         except TooLongError:
             dropped["long"] += 1
+        except NoTreeError:
+            dropped["tree"] += 1
