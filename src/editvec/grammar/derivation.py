@@ -97,18 +97,9 @@ class Derivation:
 
     def copy_label(self, tree: Tree) -> int | None:
         """The label that a subtree has when it is copied to where the derivation is; None where it does not fit. Where
-        several fields could take it, it goes into the one that it comes from, or else the first."""
-        choice = self.due
-        if not isinstance(choice, Choice):
-            return None
-        labels = self.grammar.labels
-        fields = None if tree.kind in self.grammar.open_kinds else tuple(child.field for child in tree.children)
-        fitting = [
-            label
-            for label in choice.labels
-            if labels[label].shape is Shape.NODE and (labels[label].kind, labels[label].fields) == (tree.kind, fields)
-        ]
-        return next((label for label in fitting if labels[label].field == tree.field), next(iter(fitting), None))
+        several fields could take it, it is the first of them: a copy means one thing, wherever it comes from."""
+        due = self.due
+        return self.grammar.copy_label(due.slot, tree) if isinstance(due, Choice) else None
 
     def _where(self) -> str:
         if self.frame is None:

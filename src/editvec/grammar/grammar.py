@@ -65,6 +65,10 @@ class Production(NamedTuple):
     is_root: bool
 
 
+Form = tuple[str, tuple[str, ...] | None]
+"""A kind of node and the fields of its children."""
+
+
 class Slot(NamedTuple):
     """A place in a production, or NEXT for the next child of an open one; in ROOT, the root."""
 
@@ -122,6 +126,43 @@ class Grammar:
                 f"{label.kind} in the field {field!r}" + (f" with {label.fields}" if label.fields else "")
             )
         return number
+
+    @cached_property
+    def slot_numbers(self) -> Mapping[Slot, int]:
+        """The slots, numbered."""
+        return {slot: number for number, slot in enumerate(self.slots)}
+
+    @cached_property
+    def form_numbers(self) -> Mapping[Form, int]:
+        """The forms of nodes, numbered: what decides where a copy of one fits."""
+        forms = ((label.kind, label.fields) for label in self.labels if label.shape is Shape.NODE)
+        return {form: number for number, form in enumerate(dict.fromkeys(forms))}
+
+    def form_of(self, tree: Tree) -> int | None:
+        """The number of a node's form; None where no node of the grammar has it."""
+        fields = OPEN if tree.kind in self.open_kinds else tuple(child.field for child in tree.children)
+        return self.form_numbers.get((tree.kind, fields))
+
+    @cached_property
+    def _copied_as(self) -> Mapping[tuple[Slot, Form], int]:
+        # The root is never copied: what stands in it has slots of its own.
+        found: dict[tuple[Slot, Form], int] = {}
+        for slot, options in self.slots.items():
+            for option in options:
+                label = self.labels[option]
+                if label.shape is Shape.NODE and slot.production != ROOT:
+                    found.setdefault((slot, (label.kind, label.fields)), option)
+        return found
+
+    def copy_label(self, slot: Slot, tree: Tree) -> int | None:
+        """The label that a subtree has when it is copied into a slot; None where it does not fit."""
+        fields = OPEN if tree.kind in self.open_kinds else tuple(child.field for child in tree.children)
+        return self._copied_as.get((slot, (tree.kind, fields)))
+
+    def copyable(self) -> Iterator[tuple[int, int]]:
+        """Pairs of a slot's number and the number of a form that can be copied into it."""
+        for slot, form in self._copied_as:
+            yield self.slot_numbers[slot], self.form_numbers[form]
 
     @cached_property
     def shortest(self) -> Mapping[Slot, int]:

@@ -76,10 +76,10 @@ def derive(grammar: Grammar, source: Source, after: Tree) -> list[Action]:
 
 def _copies(derivation: Derivation, source: Source, wanted: Tree) -> tuple[int, ...]:
     """The places from which a copy would be what is wanted, in the field in which it is wanted."""
+    same = source.same(wanted)
+    label = derivation.copy_label(wanted) if same else None
     field = wanted.field if derivation.frame else ROOT_FIELD
-    labels = derivation.grammar.labels
-    found = ((place, derivation.copy_label(source.nodes[place])) for place in source.same(wanted))
-    return tuple(place for place, label in found if label is not None and labels[label].field == field)
+    return same if label is not None and derivation.grammar.labels[label].field == field else ()
 
 
 def replay(grammar: Grammar, source: Source, actions: Iterable[Action]) -> Tree:
