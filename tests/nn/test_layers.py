@@ -60,6 +60,40 @@ def test_the_lstms_gradient_is_that_of_its_steps(num_directions: int, longest: i
     assert torch.autograd.gradcheck(run, (inputs, hidden, cell, always, *weights))
 
 
+@pytest.mark.parametrize("num_directions", [1, 2])
+def test_a_step_can_look_back(num_directions: int) -> None:
+    torch.manual_seed(0)
+    layer = LSTM(input_dim=3, dim=2, num_directions=num_directions, looks_back=True).double()
+    back_to = torch.tensor([[0, 0, 0], [1, 0, 1], [0, 2, 1], [3, 2, 3]])
+    shapes = ((4, 3, 3), (3, 2), (3, 2), (3, 8))
+    given = [torch.randn(num_directions, *shape, dtype=torch.double, requires_grad=True) for shape in shapes]
+    names, weights = zip(*layer.named_parameters(), strict=True)
+
+    def run(*values: torch.Tensor) -> torch.Tensor:
+        inputs, hidden, cell, always, *weights = values
+        named = dict(zip(names, weights, strict=True))
+        states: torch.Tensor = torch.func.functional_call(layer, named, (inputs, (hidden, cell), always, back_to))
+        return states
+
+    assert torch.autograd.gradcheck(run, (*given, *weights))
+    # The plain recurrence, one step at a time.
+    inputs, hidden, cell, always = given
+    back = layer.back
+    assert back is not None
+    past = [hidden]
+    for step in range(4):
+        looked = torch.stack(
+            [torch.stack([past[int(at)][d, b] for b, at in enumerate(back_to[step])]) for d in range(num_directions)]
+        )
+        gates = (
+            inputs[:, step] @ layer.inputs + past[-1] @ layer.recurrent + looked @ back + layer.bias[:, None] + always
+        )
+        out, keep_in, forget, new = gates.chunk(4, -1)
+        cell = forget.sigmoid() * cell + keep_in.sigmoid() * new.tanh()
+        past.append(out.sigmoid() * cell.tanh())
+    torch.testing.assert_close(run(*given, *weights), torch.stack(past[1:], 1))
+
+
 def test_what_is_added_in_every_step_is_an_input_of_every_step() -> None:
     torch.manual_seed(0)
     whole, part = LSTM(input_dim=5, dim=4), LSTM(input_dim=3, dim=4)

@@ -23,27 +23,36 @@ class States(NamedTuple):
 
 class LSTM(nn.Module):
     """`num_directions` LSTMs side by side, each over inputs of its own. The gates are, in this order: out, in, forget,
-    new."""
+    new. With `looks_back`, a step also reads the hidden state of an earlier one (the parent, where steps build a
+    tree)."""
 
-    def __init__(self, *, input_dim: int, dim: int, num_directions: int = 1) -> None:
+    def __init__(self, *, input_dim: int, dim: int, num_directions: int = 1, looks_back: bool = False) -> None:
         super().__init__()
         self.dim = dim
         bound = dim**-0.5
-        sizes = {"inputs": (input_dim, 4 * dim), "recurrent": (dim, 4 * dim), "bias": (4 * dim,)}
-        weights = {name: torch.empty(num_directions, *size).uniform_(-bound, bound) for name, size in sizes.items()}
-        self.inputs, self.recurrent, self.bias = (nn.Parameter(weights[name]) for name in sizes)
+
+        def weight(*size: int) -> nn.Parameter:
+            return nn.Parameter(torch.empty(num_directions, *size).uniform_(-bound, bound))
+
+        self.inputs, self.recurrent, self.bias = weight(input_dim, 4 * dim), weight(dim, 4 * dim), weight(4 * dim)
+        self.back = weight(dim, 4 * dim) if looks_back else None
 
     def forward(
-        self, inputs: Tensor, start: tuple[Tensor, Tensor] | None = None, always: Tensor | None = None
+        self,
+        inputs: Tensor,
+        start: tuple[Tensor, Tensor] | None = None,
+        always: Tensor | None = None,
+        back_to: Tensor | None = None,
     ) -> Tensor:
         """`inputs` [directions, longest, batch, input_dim]; `start` the first hidden state and cell, each [directions,
-        batch, dim]; `always` what is added to the gates in every step, [directions, batch, 4 · dim] → the hidden
-        states [directions, longest, batch, dim]."""
+        batch, dim]; `always` what is added to the gates in every step, [directions, batch, 4 · dim]; `back_to` the
+        earlier step that each one looks back to, from 1, or 0 for the start: [longest, batch] → the hidden states
+        [directions, longest, batch, dim]."""
         if start is None:
             nothing = inputs.new_zeros(inputs.shape[0], inputs.shape[2], self.dim)
             start = nothing, nothing
         states: Tensor = _Recurrence.apply(  # type: ignore[no-untyped-call]
-            inputs, self.inputs, self.recurrent, self.bias, *start, always
+            inputs, self.inputs, self.recurrent, self.bias, *start, always, self.back, back_to
         )
         return states
 
@@ -91,6 +100,8 @@ class _Recurrence(torch.autograd.Function):
         hidden: Tensor,  # [D, B, H]
         cell: Tensor,  # [D, B, H]
         always: Tensor | None,  # [D, B, G]
+        back: Tensor | None,  # [D, H, G]
+        back_to: Tensor | None,  # [T, B]
     ) -> Tensor:
         size, longest, batch, _ = inputs.shape
         units = hidden.shape[-1]
@@ -106,21 +117,24 @@ class _Recurrence(torch.autograd.Function):
             strict=True,
         )
         h, c = hiddens.unbind(1), cells.unbind(1)
+        everyone = torch.arange(batch)
         for step, (all_gates, three, out, keep_in, forget, new, thin) in enumerate(views):
             all_gates.baddbmm_(h[step], recurrent)
+            if back is not None and back_to is not None:
+                all_gates.baddbmm_(hiddens[:, back_to[step], everyone], back)
             three.sigmoid_()
             new.tanh_()
             torch.mul(forget, c[step], out=c[step + 1])
             c[step + 1].addcmul_(keep_in, new)
             torch.tanh(c[step + 1], out=thin)
             torch.mul(out, thin, out=h[step + 1])
-        ctx.save_for_backward(inputs, weight, recurrent, gates, hiddens, cells, squashed)
+        ctx.save_for_backward(inputs, weight, recurrent, gates, hiddens, cells, squashed, back, back_to)
         ctx.has_always = always is not None
         return hiddens[:, 1:]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        inputs, weight, recurrent, gates, hiddens, cells, squashed = ctx.saved_tensors
+        inputs, weight, recurrent, gates, hiddens, cells, squashed, back, back_to = ctx.saved_tensors
         size, longest, batch, units = squashed.shape
         out, keep_in, forget, new = gates.chunk(4, -1)
         # What a gate's gradient is multiplied with does not depend on the gradient: all steps at once.
@@ -141,21 +155,37 @@ class _Recurrence(torch.autograd.Function):
         transposed = recurrent.transpose(1, 2)
         of_cell = torch.zeros_like(cells[:, 0])
         of_hidden = above[-1]
+        # What later steps that looked back say about a hidden state.
+        said = torch.zeros_like(hiddens) if back is not None else None
+        everyone = torch.arange(batch)
         for step in range(longest - 1, -1, -1):
             all_gates, of_out, of_rest, through, kept = (part[step] for part in steps)
             of_cell.addcmul_(of_hidden, through)
             of_out.mul_(of_hidden)
             of_rest.mul_(of_cell[:, :, None])
             of_cell.mul_(kept)
+            if said is not None:
+                places = (slice(None), back_to[step], everyone)
+                said[places] += torch.bmm(all_gates, back.transpose(1, 2))
             if step:
                 of_hidden = torch.baddbmm(above[step - 1], all_gates, transposed)
+                if said is not None:
+                    of_hidden += said[:, step]
         rows = flat.flatten(1, 2)
+        of_start = torch.bmm(flat[:, 0], transposed)
+        of_back = None
+        if said is not None:
+            of_start += said[:, 0]
+            looked = hiddens[:, back_to, everyone]
+            of_back = torch.bmm(looked.flatten(1, 2).transpose(1, 2), rows)
         return (
             torch.bmm(rows, weight.transpose(1, 2)).view(inputs.shape),
             torch.bmm(inputs.flatten(1, 2).transpose(1, 2), rows),
             torch.bmm(hiddens[:, :-1].flatten(1, 2).transpose(1, 2), rows),
             rows.sum(1),
-            torch.bmm(flat[:, 0], transposed),
+            of_start,
             of_cell,
             flat.sum(1) if ctx.has_always else None,
+            of_back,
+            None,
         )
