@@ -7,7 +7,6 @@ Nothing in it is executed when it is read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +21,7 @@ from torch import Tensor
 from editvec import config as configuration
 from editvec.config import Config, ModelConfig
 from editvec.diff import Tag, align
-from editvec.edit import Edit, Tokens, Version
+from editvec.edit import Edit, Tokens
 from editvec.encoders import encoder_class
 from editvec.errors import BadInputError, UserError
 from editvec.files import write_atomically
@@ -129,7 +128,6 @@ class EditModel:
         vector or with that of an example: `apply("i = i + 2;", like=("x = x + 1;", "x++;"))`. What the model could
         not put into the words of `before` is left out."""
         edit = before if isinstance(before, Edit) else snippet_edit(before, "", language)
-        edit = _without_after(edit)
         if (vector is None) == (like is None):
             raise UserError("give either an edit vector or an example of the edit, not both.")
         if like is not None:
@@ -141,7 +139,7 @@ class EditModel:
             )
         read = read_tokens(edit, lowercase=self.config.lowercase)[0]
         suggestions = []
-        for found in self.write([self.exampler(edit)], vector[None], k=k)[0]:
+        for found in self.write([self.exampler(edit, with_after=False)], vector[None], k=k)[0]:
             kept = [
                 (place.before, place.after)
                 for place in align(read, found.tokens).positions
@@ -223,8 +221,3 @@ def load_weights(path: Path, network: EditNetwork) -> None:
     with torch.no_grad():
         for name, weight in network.named_parameters():
             weight.copy_(found[name])
-
-
-def _without_after(edit: Edit) -> Edit:
-    canonical = replace(edit.canonical, after=()) if edit.canonical else None
-    return replace(edit, after=Version("", ()), canonical=canonical)

@@ -8,7 +8,7 @@ from editvec.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp
 from editvec.grammar.derivation import Derivation
 from editvec.grammar.grammar import Grammar, UnseenError, learn
 from editvec.grammar.oracle import Source, derive, replay
-from editvec.grammar.trees import edit_trees
+from editvec.grammar.trees import before_tree, edit_trees
 
 __all__ = [
     "Action",
@@ -20,6 +20,7 @@ __all__ = [
     "Source",
     "TreeCp",
     "UnseenError",
+    "before_tree",
     "derive",
     "edit_trees",
     "learn",

@@ -12,7 +12,12 @@ from editvec.syntax.tree import Tree
 
 def edit_trees(edit: Edit) -> tuple[Tree, Tree]:
     """The trees before and after: those that the data came with, or else parsed. UnseenError where there are none."""
-    return _tree(edit, edit.before, edit.model_before), _tree(edit, edit.after, edit.model_after)
+    return before_tree(edit), _tree(edit, edit.after, edit.model_after)
+
+
+def before_tree(edit: Edit) -> Tree:
+    """The tree before alone."""
+    return _tree(edit, edit.before, edit.model_before)
 
 
 def _tree(edit: Edit, version: Version, tokens: Tokens) -> Tree:

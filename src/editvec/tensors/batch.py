@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from editvec.grammar import Source
 from editvec.nn.graph import Edges
 from editvec.tensors.example import NOWHERE, TAGS, Example, Ids
-from editvec.tensors.trees import TreePair
+from editvec.tensors.trees import NO_CHOICE, NO_FORM, ActionSteps, TreePair
 from editvec.vocab import PAD
 
 Numbers = NDArray[np.integer[Any]]
@@ -40,11 +41,36 @@ class Ragged:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenNodes:
+    """The nodes of a graph that are tokens, and where each stands among the tokens of its row."""
+
+    nodes: Tensor  # [tokens]
+    rows: Tensor  # [tokens]
+    places: Tensor  # [tokens]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceGraph:
+    """The tree of each before; the nodes of all trees in one row."""
+
+    kinds: Tensor  # [nodes]
+    owners: Tensor  # [nodes], the edit of each
+    places: Tensor  # [nodes], its place among the nodes of that edit
+    edges: Edges
+    tokens: TokenNodes
+    forms: Ragged  # for each edit the forms of its nodes, NO_FORM where one cannot be copied
+
+
+@dataclass(frozen=True, slots=True)
 class SourceBatch:
     """What an editor reads."""
 
     before: Ragged
     context: Ragged
+    graph: SourceGraph | None = None
+    """Where the examples have trees."""
+    sources: tuple[Source, ...] = ()
+    """What a search copies subtrees from, where the examples have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +82,27 @@ class Copies:
 
 
 @dataclass(frozen=True, slots=True)
+class StepBatch:
+    """The actions that build each after, step by step."""
+
+    slots: Ragged  # the slot of each step
+    parents: Tensor  # [batch, longest], the step that opened its node, from 1; 0 for none
+    choices: Tensor  # [batch, longest], the label, or the number of labels for Reduce; NO_CHOICE for neither
+    texts: Ragged  # the token that a step writes; PAD where it writes none
+    copies: Copies  # where a step could copy a subtree from
+    from_before: Copies  # where the token could be copied from
+    from_context: Copies
+
+
+@dataclass(frozen=True, slots=True)
 class TargetBatch:
     """What an editor should write, and where it could copy it from."""
 
     after: Ragged
     from_before: Copies
     from_context: Copies
+    steps: StepBatch | None = None
+    """Where the examples have actions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +115,6 @@ class AlignmentBatch:
 
 
 EDGE_TYPES = ("child", "parent", "next token", "previous token", "equal", "replaced")
-
-
-@dataclass(frozen=True, slots=True)
-class TokenNodes:
-    """The nodes of a graph that are tokens, and where each stands among the tokens of its row."""
-
-    nodes: Tensor  # [tokens]
-    rows: Tensor  # [tokens]
-    places: Tensor  # [tokens]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +157,12 @@ def stack(first: Ragged, second: Ragged) -> Ragged:
 
 def collate_source(examples: Sequence[Example]) -> SourceBatch:
     """The part of examples that an editor may read."""
+    trees = [example.trees for example in examples if example.trees is not None]
     return SourceBatch(
         _pad([example.before for example in examples]),
         _pad([example.context for example in examples]),
+        _source_graph(trees) if trees else None,
+        tuple(example.source for example in examples if example.source is not None),
     )
 
 
@@ -135,10 +170,12 @@ def collate(examples: Sequence[Example], *, changed_only: bool = False) -> Batch
     """Examples as a batch; with `changed_only` the alignment holds the changed positions alone."""
     source = collate_source(examples)
     after = _pad([example.after for example in examples])
+    steps = [example.steps for example in examples if example.steps is not None]
     target = TargetBatch(
         after,
         _copies(after, source.before),
         _copies(after, source.context),
+        _steps(steps, source) if steps else None,
     )
     kept = [example.tags != 0 if changed_only else slice(None) for example in examples]
     pairs = list(zip(examples, kept, strict=True))
@@ -166,54 +203,99 @@ def _copies(after: Ragged, source: Ragged) -> Copies:
     return Copies(torch.from_numpy(row * targets.shape[1] + target), torch.from_numpy(place))
 
 
+def _steps(steps: Sequence[ActionSteps], source: SourceBatch) -> StepBatch:
+    slots, texts = _pad([each.slots for each in steps]), _pad([each.texts for each in steps])
+    longest = slots.ids.shape[1]
+    places = _joined([each.copy_steps + row * longest for row, each in enumerate(steps)])
+    return StepBatch(
+        slots,
+        _pad([each.parents for each in steps]).ids,
+        _pad([each.choices for each in steps], NO_CHOICE).ids,
+        texts,
+        Copies(places, _joined([each.copy_nodes for each in steps])),
+        _copies(texts, source.before),
+        _copies(texts, source.context),
+    )
+
+
 _EQUAL, _REPLACED, _ADDED, _REMOVED = range(len(TAGS))
 
 
-def _graph(pairs: Sequence[TreePair]) -> GraphBatch:
-    kinds: list[Numbers] = []
-    tags: list[Numbers] = []
-    owners: list[Numbers] = []
-    tokens: list[tuple[list[Numbers], ...]] = [([], [], []), ([], [], [])]
-    edges: tuple[list[Numbers], ...] = ([], [], [])
+class _Nodes:
+    """Collects the nodes and edges of trees."""
 
-    def connect(kind: str, sources: Numbers, targets: Numbers) -> None:
+    def __init__(self) -> None:
+        self.size = 0
+        self.kinds: list[Numbers] = []
+        self.owners: list[Numbers] = []
+        self.edges: tuple[list[Numbers], ...] = ([], [], [])
+
+    def connect(self, kind: str, sources: Numbers, targets: Numbers) -> None:
         number = EDGE_TYPES.index(kind)
-        for part, values in zip(edges, (sources, targets, np.full(len(sources), number)), strict=True):
+        for part, values in zip(self.edges, (sources, targets, np.full(len(sources), number)), strict=True):
             part.append(values)
 
-    start = 0
+    def add(self, row: int, kinds: Ids, parents: Ids, places: Ids, tokens: tuple[list[Numbers], ...]) -> int:
+        """The number of a tree's first node; its tokens are noted in `tokens`."""
+        start = self.size
+        self.size += len(kinds)
+        self.kinds.append(kinds)
+        self.owners.append(np.full(len(kinds), row))
+        (children,) = np.nonzero(parents >= 0)
+        self.connect("child", parents[children] + start, children + start)
+        self.connect("parent", children + start, parents[children] + start)
+        (leaves,) = np.nonzero(places >= 0)
+        self.connect("next token", leaves[:-1] + start, leaves[1:] + start)
+        self.connect("previous token", leaves[1:] + start, leaves[:-1] + start)
+        found: tuple[Numbers, ...] = (leaves + start, np.full(len(leaves), row), places[leaves])
+        for part, value in zip(tokens, found, strict=True):
+            part.append(value)
+        return start
+
+    def edges_found(self) -> Edges:
+        return Edges(*map(_joined, self.edges))
+
+
+def _graph(pairs: Sequence[TreePair]) -> GraphBatch:
+    nodes = _Nodes()
+    tags: list[Numbers] = []
+    before_tokens: tuple[list[Numbers], ...] = ([], [], [])
+    after_tokens: tuple[list[Numbers], ...] = ([], [], [])
     for row, pair in enumerate(pairs):
-        before, after = start, start + len(pair.before_kinds)
-        start = after + len(pair.after_kinds)
-        found = np.full(start - before, _ADDED)
+        before = nodes.add(row, pair.before_kinds, pair.before_parents, pair.before_tokens, before_tokens)
+        after = nodes.add(row, pair.after_kinds, pair.after_parents, pair.after_tokens, after_tokens)
+        found = np.full(nodes.size - before, _ADDED)
         found[: after - before] = _REMOVED
-        for one, other, tag in (
-            (pair.equal_before, pair.equal_after, _EQUAL),
-            (pair.replaced_before, pair.replaced_after, _REPLACED),
+        for one, other, tag, name in (
+            (pair.equal_before, pair.equal_after, _EQUAL, "equal"),
+            (pair.replaced_before, pair.replaced_after, _REPLACED, "replaced"),
         ):
             found[one] = found[other + after - before] = tag
-            name = EDGE_TYPES[4 if tag == _EQUAL else 5]
-            connect(name, one + before, other + after)
-            connect(name, other + after, one + before)
+            nodes.connect(name, one + before, other + after)
+            nodes.connect(name, other + after, one + before)
         tags.append(found)
-        owners.append(np.full(start - before, row))
-        for offset, parents, places, side in (
-            (before, pair.before_parents, pair.before_tokens, 0),
-            (after, pair.after_parents, pair.after_tokens, 1),
-        ):
-            (children,) = np.nonzero(parents >= 0)
-            connect("child", parents[children] + offset, children + offset)
-            connect("parent", children + offset, parents[children] + offset)
-            (leaves,) = np.nonzero(places >= 0)
-            connect("next token", leaves[:-1] + offset, leaves[1:] + offset)
-            connect("previous token", leaves[1:] + offset, leaves[:-1] + offset)
-            values = (leaves + offset, np.full(len(leaves), row), places[leaves])
-            for part, value in zip(tokens[side], values, strict=True):
-                part.append(value)
-        kinds += [pair.before_kinds, pair.after_kinds]
-    before_tokens, after_tokens = (TokenNodes(*map(_joined, parts)) for parts in tokens)
     return GraphBatch(
-        _joined(kinds), _joined(tags), _joined(owners), Edges(*map(_joined, edges)), before_tokens, after_tokens
+        _joined(nodes.kinds),
+        _joined(tags),
+        _joined(nodes.owners),
+        nodes.edges_found(),
+        TokenNodes(*map(_joined, before_tokens)),
+        TokenNodes(*map(_joined, after_tokens)),
+    )
+
+
+def _source_graph(pairs: Sequence[TreePair]) -> SourceGraph:
+    nodes = _Nodes()
+    tokens: tuple[list[Numbers], ...] = ([], [], [])
+    for row, pair in enumerate(pairs):
+        nodes.add(row, pair.before_kinds, pair.before_parents, pair.before_tokens, tokens)
+    return SourceGraph(
+        _joined(nodes.kinds),
+        _joined(nodes.owners),
+        _joined([np.arange(len(pair.before_kinds)) for pair in pairs]),
+        nodes.edges_found(),
+        TokenNodes(*map(_joined, tokens)),
+        _pad([pair.before_forms for pair in pairs], NO_FORM),
     )
 
 

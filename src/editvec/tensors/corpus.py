@@ -18,19 +18,18 @@ import pyarrow as pa
 from editvec.errors import BadInputError
 from editvec.files import atomic
 from editvec.tensors.example import Example
-from editvec.tensors.trees import TreePair
+from editvec.tensors.trees import ActionSteps, TreePair
 
 BLOCK = 1024
 WINDOW = 32
 """Blocks that are shuffled and sorted by length together."""
 
-_COLUMNS = [item.name for item in fields(Example) if item.name != "trees"]
-_TREE_COLUMNS = [item.name for item in fields(TreePair)]
-_TREES = "trees."
+_PARTS: dict[str, type] = {"trees": TreePair, "steps": ActionSteps}
+_COLUMNS = [item.name for item in fields(Example) if item.name not in (*_PARTS, "source")]
 
 
-def _schema(*, trees: bool) -> pa.Schema:
-    names = _COLUMNS + ([_TREES + name for name in _TREE_COLUMNS] if trees else [])
+def _schema(parts: Iterable[str]) -> pa.Schema:
+    names = _COLUMNS + [f"{part}.{item.name}" for part in parts for item in fields(_PARTS[part])]
     return pa.schema([(name, pa.list_(pa.string() if name == "unknown" else pa.int32())) for name in names])
 
 
@@ -40,8 +39,9 @@ class Corpus:
     def __init__(self, path: Path) -> None:
         try:
             self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
-            self._trees = self._reader.schema == _schema(trees=True)
-            if not self._trees and self._reader.schema != _schema(trees=False):
+            found = {name.partition(".")[0] for name in self._reader.schema.names if "." in name}
+            self._parts = [part for part in _PARTS if part in found]
+            if self._reader.schema != _schema(self._parts):
                 raise pa.ArrowInvalid("other columns")
         except (pa.ArrowInvalid, OSError) as error:
             raise BadInputError(path, None, f"not a sound corpus ({error}). Start again in another folder.") from None
@@ -59,11 +59,16 @@ class Corpus:
                 values, offsets = column.flatten().to_numpy(), column.offsets.to_numpy()
                 starts = offsets - offsets[0]
                 columns.append([values[low:high].copy() for low, high in pairwise(starts)])
-        size = len(_COLUMNS)
-        return [
-            Example(*[*values[:size], TreePair(*values[size:]) if self._trees else None])
-            for values in zip(*columns, strict=True)
-        ]
+        return [self._example(values) for values in zip(*columns, strict=True)]
+
+    def _example(self, values: Sequence[Any]) -> Example:
+        at = len(_COLUMNS)
+        parts = {}
+        for part in self._parts:
+            size = len(fields(_PARTS[part]))
+            parts[part] = _PARTS[part](*values[at : at + size])
+            at += size
+        return Example(*values[: len(_COLUMNS)], **parts)
 
     def __iter__(self) -> Iterator[Example]:
         for number in range(self.num_blocks):
@@ -74,7 +79,7 @@ def build_corpus(path: Path, examples: Iterable[Example]) -> Corpus:
     """Writes examples to a file, block by block."""
     examples = iter(examples)
     block = list(islice(examples, BLOCK))
-    schema = _schema(trees=bool(block) and block[0].trees is not None)
+    schema = _schema(part for part in _PARTS if block and getattr(block[0], part) is not None)
     with atomic(path) as stream, pa.ipc.new_file(stream, schema) as writer:
         while block:
             columns = [pa.array([_value(example, item.name) for example in block], item.type) for item in schema]
@@ -84,8 +89,8 @@ def build_corpus(path: Path, examples: Iterable[Example]) -> Corpus:
 
 
 def _value(example: Example, name: str) -> Any:
-    tree = name.removeprefix(_TREES)
-    return getattr(example, name) if tree == name else getattr(example.trees, tree)
+    part, _, inner = name.partition(".")
+    return getattr(getattr(example, part), inner) if inner else getattr(example, name)
 
 
 def epoch_batches(

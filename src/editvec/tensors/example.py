@@ -8,7 +8,7 @@ UNKNOWN: nobody can write it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from editvec.diff import Alignment, Tag, align
 from editvec.edit import Edit, Tokens
 from editvec.errors import UserError
-from editvec.grammar import Grammar, UnseenError, edit_trees
-from editvec.tensors.trees import TreePair, pair_of
+from editvec.grammar import Grammar, Source, UnseenError, before_tree, edit_trees
+from editvec.tensors.trees import ActionSteps, TreePair, pair_of, steps_of
 from editvec.vocab import END, PLACE, UNKNOWN, Vocab, read_tokens
 
 Ids = NDArray[np.int32]
@@ -45,6 +45,10 @@ class Example:
     aligned_after: Ids
     trees: TreePair | None = None
     """For models that read trees."""
+    steps: ActionSteps | None = None
+    """For models that write trees."""
+    source: Source | None = None
+    """What a model that writes trees copies from when it searches. Not kept in a corpus."""
 
 
 class TooLongError(UserError):
@@ -67,10 +71,15 @@ class Exampler:
     """Without, the context is not read, so its tokens outside the vocabulary cannot be copied either."""
     grammar: Grammar | None = None
     """With one, examples have trees."""
+    actions: bool = False
+    """Whether they also have the actions that build one from the other."""
 
-    def __call__(self, edit: Edit) -> Example:
-        """The example of an edit; TooLongError where it is longer than the limit."""
+    def __call__(self, edit: Edit, *, with_after: bool = True) -> Example:
+        """The example of an edit, or of what an editor may see of it. TooLongError where it is longer than the limit,
+        NoTreeError where it has no tree and the model reads trees."""
         before, after, above, below = read_tokens(edit, lowercase=self.lowercase)
+        if not with_after:
+            after = ()
         for side, tokens in (("before", before), ("after", after)):
             if len(tokens) > self.max_tokens:
                 raise TooLongError(
@@ -89,6 +98,9 @@ class Exampler:
         after_ids = [known.get(token) or unknown.get(token, UNKNOWN) for token in after]
         aligned = align(before, after)
         alignment = aligned.positions
+        trees, steps, source = self._trees(
+            edit, aligned, lambda token: known.get(token) or unknown.get(token, UNKNOWN), with_after
+        )
         return Example(
             before=_array(before_ids),
             context=_array(context_ids),
@@ -97,14 +109,25 @@ class Exampler:
             tags=_array([_TAG_IDS[position.tag] for position in alignment]),
             aligned_before=_array([NOWHERE if place.before is None else place.before for place in alignment]),
             aligned_after=_array([NOWHERE if place.after is None else place.after for place in alignment]),
-            trees=None if self.grammar is None else self._trees(edit, aligned, self.grammar),
+            trees=trees,
+            steps=steps,
+            source=source,
         )
 
-    def _trees(self, edit: Edit, alignment: Alignment, grammar: Grammar) -> TreePair:
+    def _trees(
+        self, edit: Edit, alignment: Alignment, id_of: Callable[[str], int], with_after: bool
+    ) -> tuple[TreePair | None, ActionSteps | None, Source | None]:
+        grammar = self.grammar
+        if grammar is None:
+            return None, None, None
         try:
-            return pair_of(*edit_trees(edit), alignment, grammar)
+            before, after = edit_trees(edit) if with_after else (before_tree(edit), None)
+            source = Source.of(before)
+            trees = pair_of(source, after, alignment, grammar)
+            steps = steps_of(grammar, source, after, id_of) if self.actions and after else None
         except UnseenError as error:
-            raise NoTreeError(f"edit {edit.id} has no tree ({error}), which this model needs.") from None
+            raise NoTreeError(f"edit {edit.id} has no tree that this model can read ({error}).") from None
+        return trees, steps, source
 
     def all(self, edits: Iterable[Edit]) -> list[Example]:
         """The examples of edits, in order."""

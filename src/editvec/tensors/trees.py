@@ -1,18 +1,22 @@
-"""The two trees of an edit in numbers: nodes in the order of `Tree.nodes()`, and which of them match."""
+"""The two trees of an edit in numbers: nodes in the order of `Tree.nodes()`, which of them match, and the actions that
+build the one from the other."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from editvec.diff import Alignment, match
-from editvec.grammar import Grammar
+from editvec.diff import Alignment, Matching, match
+from editvec.grammar import Derivation, Expand, GenTerm, Grammar, Reduce, Source, derive
+from editvec.grammar.oracle import take
 from editvec.syntax.tree import Tree
+from editvec.vocab import PAD
 
 Ids = NDArray[np.int32]
-NO_PARENT = NO_TOKEN = -1
+NO_PARENT = NO_TOKEN = NO_FORM = NO_CHOICE = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +38,82 @@ class TreePair:
     """… and after."""
     replaced_before: Ids
     replaced_after: Ids
+    before_forms: Ids
+    """What decides where a copy of a node fits, or NO_FORM where it cannot be copied."""
 
 
-def pair_of(before: Tree, after: Tree, alignment: Alignment, grammar: Grammar) -> TreePair:
-    """Two trees in numbers."""
-    found = match(before, after, alignment)
+@dataclass(frozen=True, slots=True)
+class ActionSteps:
+    """The actions that build `after`, one a step; the first step is 1. Of the numbers that an action does not have, 0
+    stands for a text and NO_CHOICE for a choice."""
+
+    slots: Ids
+    """The slot in which each is taken."""
+    parents: Ids
+    """The step that opened the node in which each is taken; 0 for none."""
+    choices: Ids
+    """For Expand the label, for Reduce the number of labels."""
+    texts: Ids
+    """For GenTerm the id of its token."""
+    copy_steps: Ids
+    """For each place that a TreeCp could copy from the step, from 0 …"""
+    copy_nodes: Ids
+    """… and the node."""
+
+
+def pair_of(source: Source, after: Tree | None, alignment: Alignment, grammar: Grammar) -> TreePair:
+    """Two trees in numbers, or, without `after`, the one before alone."""
+    before = source.nodes[0]
+    nothing = _array([])
+    can_copy = {place for places in source.places.values() for place in places}
+    forms = [grammar.form_of(node) if place in can_copy else None for place, node in enumerate(source.nodes)]
+    kinds, parents, tokens = _numbers(before, grammar)
+    after_kinds, after_parents, after_tokens = _numbers(after, grammar) if after else (nothing, nothing, nothing)
+    found = match(before, after, alignment) if after else Matching((), ())
     return TreePair(
-        *_numbers(before, grammar),
-        *_numbers(after, grammar),
-        *(_array([pair[side] for pair in pairs]) for pairs in (found.equal, found.replaced) for side in (0, 1)),
+        before_kinds=kinds,
+        before_parents=parents,
+        before_tokens=tokens,
+        after_kinds=after_kinds,
+        after_parents=after_parents,
+        after_tokens=after_tokens,
+        equal_before=_array([one for one, _ in found.equal]),
+        equal_after=_array([other for _, other in found.equal]),
+        replaced_before=_array([one for one, _ in found.replaced]),
+        replaced_after=_array([other for _, other in found.replaced]),
+        before_forms=_array([NO_FORM if form is None else form for form in forms]),
+    )
+
+
+def steps_of(grammar: Grammar, source: Source, after: Tree, id_of: Callable[[str], int]) -> ActionSteps:
+    """The oracle's actions in numbers; UnseenError where the grammar does not allow `after`."""
+    slots, parents, choices, texts = [], [], [], []
+    copies: list[tuple[int, int]] = []
+    derivation = Derivation.start(grammar)
+    for step, action in enumerate(derive(grammar, source, after)):
+        due = derivation.due
+        assert due is not None
+        slots.append(grammar.slot_numbers[due.slot])
+        parents.append(derivation.frame.opened if derivation.frame else 0)
+        choice, text = NO_CHOICE, PAD
+        if isinstance(action, Expand):
+            choice = action.label
+        elif isinstance(action, Reduce):
+            choice = len(grammar.labels)
+        elif isinstance(action, GenTerm):
+            text = id_of(action.text)
+        else:
+            copies += [(step, node) for node in action.sources]
+        choices.append(choice)
+        texts.append(text)
+        derivation = take(derivation, source, action)
+    return ActionSteps(
+        _array(slots),
+        _array(parents),
+        _array(choices),
+        _array(texts),
+        _array([step for step, _ in copies]),
+        _array([node for _, node in copies]),
     )
 
 
