@@ -22,16 +22,18 @@ from editvec import config as configuration
 from editvec.config import Config, ModelConfig
 from editvec.diff import Tag, align
 from editvec.edit import Edit, Tokens
+from editvec.editors import editor_class
 from editvec.encoders import encoder_class
 from editvec.errors import BadInputError, UserError
 from editvec.files import write_atomically
 from editvec.grammar import Grammar
 from editvec.network import EditNetwork
+from editvec.search import Hypothesis
 from editvec.syntax.snippet import restore_answer, snippet_edit
 from editvec.tensors.batch import Batch, collate, collate_source
 from editvec.tensors.corpus import by_length
 from editvec.tensors.example import Example, Exampler
-from editvec.vocab import UNKNOWN, Vocab, read_tokens
+from editvec.vocab import Vocab, read_tokens
 
 CONFIG, VOCAB, GRAMMAR = "config.toml", "vocab.json", "grammar.json"
 WEIGHTS, SEEN = "model.safetensors", "seen.u64"
@@ -65,10 +67,15 @@ class EditModel:
     def __init__(self, config: ModelConfig, vocab: Vocab, grammar: Grammar | None = None) -> None:
         self.config, self.vocab, self.grammar = config, vocab, grammar
         self.exampler = Exampler(
-            vocab, config.max_tokens, config.max_context, config.lowercase, config.context, grammar
+            vocab,
+            config.max_tokens,
+            config.max_context,
+            config.lowercase,
+            config.context,
+            grammar,
+            editor_class(config).needs_trees,
         )
-        num_kinds = 0 if grammar is None else 1 + len(grammar.kind_numbers)
-        self.network = EditNetwork(config, len(vocab), num_kinds)
+        self.network = EditNetwork(config, len(vocab), grammar)
 
     @property
     def edit_dim(self) -> int:
@@ -109,11 +116,17 @@ class EditModel:
                 collate_source([examples[place] for place in places]), vectors[places], k=k, margin=margin
             )
             for place, each in zip(places, found, strict=True):
-                answers[place] = [
-                    Candidate(self.exampler.written(ids, examples[place]), score, UNKNOWN not in ids)
-                    for ids, score in each
-                ]
+                answers[place] = self._merged(examples[place], each)
         return answers
+
+    def _merged(self, example: Example, found: Sequence[Hypothesis]) -> list[Candidate]:
+        """Candidates, best first; hypotheses that come to the same tokens are one, their probabilities summed."""
+        scores: dict[tuple[Tokens, bool], float] = {}
+        for choices, score in found:
+            answer = self.network.editor.written(choices, example, self.exampler)
+            scores[answer] = float(np.logaddexp(scores.get(answer, -np.inf), score))
+        ranked = sorted(scores.items(), key=lambda item: -item[1])
+        return [Candidate(tokens, score, complete) for (tokens, complete), score in ranked]
 
     def apply(
         self,
@@ -179,7 +192,7 @@ def load(folder: str | Path) -> EditModel:
 
 def needs_trees(config: ModelConfig) -> bool:
     """Whether a model of this config reads trees, and so has a grammar."""
-    return encoder_class(config).needs_trees
+    return encoder_class(config).needs_trees or editor_class(config).needs_trees
 
 
 def load_grammar(folder: Path, config: ModelConfig) -> Grammar | None:

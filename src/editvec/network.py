@@ -12,23 +12,26 @@ from torch import Tensor, nn
 from editvec.config import ModelConfig
 from editvec.editors import build_editor
 from editvec.encoders import build_encoder
+from editvec.grammar import Grammar
 from editvec.reading import Reader, TokenEmbedding
 from editvec.search import Hypothesis, beam_search
 from editvec.tensors.batch import Batch, SourceBatch
 
 
 class EditNetwork(nn.Module):
-    """What a config describes, over `num_known` ids of a vocabulary and `num_kinds` kinds of nodes."""
+    """What a config describes, over `num_known` ids of a vocabulary, with a grammar where it reads trees."""
 
-    def __init__(self, config: ModelConfig, num_known: int, num_kinds: int = 0) -> None:
+    def __init__(self, config: ModelConfig, num_known: int, grammar: Grammar | None = None) -> None:
         super().__init__()
-        self.context, self.max_steps = config.context, config.max_tokens + 1
+        self.context = config.context
+        num_kinds = 0 if grammar is None else 1 + len(grammar.kind_numbers)
         self.reader = _reader(config, num_known)
         self.encoder = build_encoder(config, num_known, num_kinds)
         self.shared = config.shared_reader
         if self.encoder.reads and not self.shared:
             self.encoder_reader = _reader(config, num_known)
-        self.editor = build_editor(config, self.reader, self.encoder.edit_dim)
+        self.editor = build_editor(config, self.reader, self.encoder.edit_dim, grammar)
+        self.max_steps = self.editor.max_steps_a_token * config.max_tokens + 1
 
     def forward(self, batch: Batch) -> Tensor:
         """The log-probability of each `after`, given its edit's own vector: [batch]."""
@@ -54,7 +57,7 @@ class EditNetwork(nn.Module):
     def search(
         self, source: SourceBatch, vectors: Tensor, *, k: int, margin: float = math.inf
     ) -> list[list[Hypothesis]]:
-        """The `k` best `after`s of each source with the vector beside it, best first, as ids that end with END."""
+        """The `k` best `after`s of each source with the vector beside it, best first, as the editor's choices."""
         with self.asked():
             reading = self.reader.read(source, context=self.context)
             steps = self.editor.steps(source, reading, vectors)

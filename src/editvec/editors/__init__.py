@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from editvec.config import ModelConfig
 from editvec.editors.base import Editor
 from editvec.editors.seq2seq import Seq2SeqEditor
 from editvec.errors import UserError
+from editvec.grammar import Grammar
 from editvec.reading import Reader
 
-__all__ = ["EDITORS", "Editor", "Seq2SeqEditor", "build_editor"]
+__all__ = ["EDITORS", "Editor", "Seq2SeqEditor", "build_editor", "editor_class"]
 
-EDITORS: Mapping[str, Callable[[ModelConfig, Reader, int], Editor]] = {
-    "seq2seq": Seq2SeqEditor.from_config,
+EDITORS: Mapping[str, type[Seq2SeqEditor]] = {
+    "seq2seq": Seq2SeqEditor,
 }
 
 
-def build_editor(config: ModelConfig, reader: Reader, edit_dim: int) -> Editor:
-    """The editor that a config names, for vectors of `edit_dim`."""
+def editor_class(config: ModelConfig) -> type[Seq2SeqEditor]:
+    """The editor that a config names."""
     if config.editor not in EDITORS:
         raise UserError(f"no editor {config.editor!r}. There are: {', '.join(EDITORS)}.")
-    return EDITORS[config.editor](config, reader, edit_dim)
+    return EDITORS[config.editor]
+
+
+def build_editor(config: ModelConfig, reader: Reader, edit_dim: int, grammar: Grammar | None) -> Editor:
+    """The editor that a config names, for vectors of `edit_dim`."""
+    return editor_class(config).from_config(config, reader, edit_dim, grammar)

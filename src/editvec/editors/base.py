@@ -6,13 +6,16 @@ that the training score of a sequence is its search score.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor, nn
 
+from editvec.edit import Tokens
 from editvec.reading import Reading
 from editvec.search import Steps
 from editvec.tensors.batch import SourceBatch, TargetBatch
+from editvec.tensors.example import Example, Exampler
 
 
 class Editor(nn.Module):
@@ -22,6 +25,14 @@ class Editor(nn.Module):
         """The log-probability of each target: [batch]."""
         raise NotImplementedError
 
+    needs_trees: bool = False
+    max_steps_a_token: int = 1
+    """How many steps a search may take for each token that a model can read."""
+
     def steps(self, source: SourceBatch, reading: Reading, vectors: Tensor) -> Steps[Any]:
-        """The search for what to write. A hypothesis is the ids of an `after`, END included."""
+        """The search for what to write."""
+        raise NotImplementedError
+
+    def written(self, choices: Sequence[int], example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
+        """The tokens of an `after` that a search has chosen, and whether the model could name all of them."""
         raise NotImplementedError
