@@ -13,10 +13,11 @@ import torch
 
 import editvec.model
 from editvec.edit import Edit, Version
-from editvec.editors import EDITORS
+from editvec.editors import EDITORS, Graph2TreeEditor
 from editvec.encoders import ENCODERS
 from editvec.model import Candidate, EditModel
 from editvec.tensors.batch import collate_source
+from editvec.tensors.example import Example
 from editvec.vocab import END, UNKNOWN
 from tests.model import edits as made
 from tests.model.edits import random_edits, small_model, ten_edits
@@ -46,10 +47,32 @@ def _log_probs(model: EditModel, edits: list[Edit]) -> torch.Tensor:
     return found
 
 
+def _choices(model: EditModel, example: Example) -> list[int]:
+    """What a search would have to choose to write an example's `after` as training does."""
+
+    def named(token: int) -> int:
+        return token if model.config.copy or token < len(model.vocab) else UNKNOWN
+
+    if example.steps is None:
+        return [named(token) for token in example.after.tolist()]
+    editor = model.network.editor
+    assert isinstance(editor, Graph2TreeEditor)
+    first: dict[int, int] = {}
+    for step, node in zip(example.steps.copy_steps.tolist(), example.steps.copy_nodes.tolist(), strict=True):
+        first.setdefault(step, node)
+    return [
+        editor.text_choice(named(text)) if text else editor.copy_choice(first[step]) if step in first else choice
+        for step, (choice, text) in enumerate(
+            zip(example.steps.choices.tolist(), example.steps.texts.tolist(), strict=True)
+        )
+    ]
+
+
+@pytest.mark.parametrize("editor", EDITORS)
 @pytest.mark.parametrize("switches", SWITCHES, ids=str)
-def test_the_training_score_is_the_search_score(switches: dict[str, bool | int]) -> None:
+def test_the_training_score_is_the_search_score(switches: dict[str, bool | int], editor: str) -> None:
     edits = random_edits(12)
-    model = small_model(edits, **switches)
+    model = small_model(edits, editor=editor, **switches)
     examples = model.exampler.all(edits)
     batch = model.collate(examples)
     trained = _log_probs(model, edits)
@@ -59,11 +82,12 @@ def test_the_training_score_is_the_search_score(switches: dict[str, bool | int])
         for row, example in enumerate(examples):
             state, score = steps.start(), 0.0
             at = torch.tensor([row])
-            for token in example.after.tolist():
-                choice = token if model.config.copy or token < len(model.vocab) else UNKNOWN
+            for choice in _choices(model, example):
                 log_probs, choices = (each[at[0]] for each in steps.step(state, 1000))
                 assert len(set(choices[log_probs > -math.inf].tolist())) == int((log_probs > -math.inf).sum())
                 score += float(log_probs[(choices == choice) & (log_probs > -math.inf)])
+                if bool(steps.ends(state, at, torch.tensor([choice]))):
+                    break
                 state = steps.advance(state, at, torch.tensor([choice]))
                 at = torch.tensor([0])
             assert score == pytest.approx(float(trained[row]), rel=1e-5, abs=1e-5)

@@ -92,6 +92,6 @@ def _print(report: Report, beam: int, *, known: bool) -> None:
     if not known:
         out.print("  The model's folder does not say what it was trained on, so seen edits are not told apart.")
     if report.no_tree:
-        out.print(f"  {describe(report.no_tree)} edits have no tree, which the model needs, and were left out.")
+        out.print(f"  {describe(report.no_tree)} edits have no tree that the model knows, and count as wrong.")
     if report.too_long:
         out.print(f"  {describe(report.too_long)} edits are longer than the model reads and were left out.")

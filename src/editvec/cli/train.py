@@ -27,7 +27,7 @@ _PLAIN_EVERY = 30.0
     help="The edits to measure progress with; without it, one edit in twenty is held out.",
 )
 @click.option("--encoder", help="sequence, graph, bag or none.")
-@click.option("--editor", help="seq2seq.")
+@click.option("--editor", help="seq2seq or graph2tree.")
 @click.option("--recipe", default="default", show_default=True, help="Settings to start from: default or iclr19.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings from a TOML file instead.")
 @click.option("--resume", "resuming", is_flag=True, help="Go on with the run in the folder.")

@@ -6,19 +6,21 @@ from collections.abc import Mapping
 
 from editvec.config import ModelConfig
 from editvec.editors.base import Editor
+from editvec.editors.graph2tree import Graph2TreeEditor
 from editvec.editors.seq2seq import Seq2SeqEditor
 from editvec.errors import UserError
 from editvec.grammar import Grammar
 from editvec.reading import Reader
 
-__all__ = ["EDITORS", "Editor", "Seq2SeqEditor", "build_editor", "editor_class"]
+__all__ = ["EDITORS", "Editor", "Graph2TreeEditor", "Seq2SeqEditor", "build_editor", "editor_class"]
 
-EDITORS: Mapping[str, type[Seq2SeqEditor]] = {
+EDITORS: Mapping[str, type[Seq2SeqEditor | Graph2TreeEditor]] = {
     "seq2seq": Seq2SeqEditor,
+    "graph2tree": Graph2TreeEditor,
 }
 
 
-def editor_class(config: ModelConfig) -> type[Seq2SeqEditor]:
+def editor_class(config: ModelConfig) -> type[Seq2SeqEditor | Graph2TreeEditor]:
     """The editor that a config names."""
     if config.editor not in EDITORS:
         raise UserError(f"no editor {config.editor!r}. There are: {', '.join(EDITORS)}.")

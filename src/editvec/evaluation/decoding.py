@@ -108,6 +108,12 @@ class Report:
     too_long: int = 0
     no_tree: int = 0
 
+    def miss(self, *, seen: bool) -> None:
+        """Counts an edit whose tree the model's grammar does not know: it cannot be right, and has no perplexity."""
+        self.no_tree += 1
+        for scores in (self.all,) if seen else (self.all, self.unseen):
+            scores.ranks.append(None)
+
     def add(self, answer: Answer) -> None:
         """Counts one more."""
         self.all.add(answer)
@@ -119,7 +125,7 @@ def answer_all(
     model: EditModel, edits: Iterable[Edit], report: Report, *, k: int = 5, seen: Seen | None = None
 ) -> Iterator[Answer]:
     """The answers to edits, in their order, counted in the report as they come; edits longer than the model reads, or
-    without the tree that it needs, are counted as such."""
+    without a tree that it knows, are counted as such."""
     edits = iter(edits)
     while window := list(islice(edits, _WINDOW)):
         pairs = []
@@ -129,7 +135,7 @@ def answer_all(
             except TooLongError:
                 report.too_long += 1
             except NoTreeError:
-                report.no_tree += 1
+                report.miss(seen=seen is not None and edit in seen)
         examples = [example for _, example in pairs]
         log_probs = _log_probs(model, examples)
         candidates = model.write(examples, model.encode_examples(examples), k=k)

@@ -136,12 +136,16 @@ class Exampler:
     def written(self, ids: Sequence[int], example: Example) -> Tokens:
         """The tokens that ids of an example's `after` (or a model's) stand for, up to END."""
         tokens = []
-        size = len(self.vocab)
         for identity in ids:
             if identity == END:
                 break
-            tokens.append(example.unknown[identity - size] if identity >= size else self.vocab.token(identity))
+            tokens.append(self.token(identity, example))
         return tuple(tokens)
+
+    def token(self, identity: int, example: Example) -> str:
+        """The token of an id."""
+        size = len(self.vocab)
+        return example.unknown[identity - size] if identity >= size else self.vocab.token(identity)
 
     def _source_ids(self, tokens: Tokens, unknown: dict[str, int]) -> list[int]:
         known, size = self.vocab.ids, len(self.vocab)
