@@ -94,14 +94,15 @@ def test_lists_are_sorted_and_no_longer_than_asked(seed: int, width: int) -> Non
         assert all(h.choices[-1] == END and END not in h.choices[:-1] for h in hypotheses)
 
 
-def test_a_margin_drops_the_hopeless_and_keeps_the_best() -> None:
+def test_a_margin_drops_the_hopeless() -> None:
+    dropped = 0
     for seed in range(20):
         wide = beam_search(Table(seed, 3, 5), num_sources=3, width=5, max_steps=8)
         near = beam_search(Table(seed, 3, 5), num_sources=3, width=5, max_steps=8, margin=3.0)
-        for all_found, some in zip(wide, near, strict=True):
-            if some:
-                assert all(some[0].score - each.score <= 3.0 + 1e-5 for each in some)
-                assert all_found[0].score >= some[0].score - 1e-5
+        for every, some in zip(wide, near, strict=True):
+            assert all(some[0].score - each.score <= 3.0 + 1e-5 for each in some)
+            dropped += len(every) - len(some)
+    assert dropped > 0
 
 
 def test_a_margin_is_taken_among_hypotheses_of_one_length() -> None:

@@ -17,10 +17,7 @@ from tests.model.edits import edit, random_edits, small_model, ten_edits
 
 
 def _learned(edits: list[Edit]) -> EditModel:
-    model = small_model(edits)
-    with torch.no_grad():
-        for weight in model.network.parameters():
-            weight.div_(3)
+    model = small_model(edits, scale=1.0)
     optimiser = torch.optim.Adam(model.network.parameters(), 1e-2)
     batch = model.collate(model.exampler.all(edits))
     for _ in range(150):

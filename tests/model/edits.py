@@ -83,11 +83,11 @@ def random_edits(number: int, seed: int = 0) -> list[Edit]:
 def small_config(**settings: Any) -> ModelConfig:
     """A config whose networks train in seconds."""
     sizes: dict[str, Any] = {"embed_dim": 32, "tag_dim": 8, "hidden_dim": 48, "edit_dim": 32, "dropout": 0.0}
-    return ModelConfig(**(sizes | {"min_count": 1} | settings))
+    return ModelConfig(**(sizes | {"min_count": 1, "graph_dropout": 0.0} | settings))
 
 
-def small_model(edits: list[Edit], *, seed: int = 0, **settings: Any) -> EditModel:
-    """A model over the tokens of some edits, with random weights."""
+def small_model(edits: list[Edit], *, seed: int = 0, scale: float | None = None, **settings: Any) -> EditModel:
+    """A model over the tokens of some edits, with random weights, `scale` times as large as a new model's."""
     config = small_config(**settings)
     grammar = learn([each for made in edits for each in edit_trees(made)]) if needs_trees(config) else None
     counts = vocab.count_tokens(edits, lowercase=config.lowercase)
@@ -97,5 +97,5 @@ def small_model(edits: list[Edit], *, seed: int = 0, **settings: Any) -> EditMod
     # Far from uniform, so that a wrong score shows; but a graph network takes many steps with the same weights.
     with torch.no_grad():
         for weight in model.network.parameters():
-            weight.mul_(3 if grammar is None else 1.5)
+            weight.mul_(scale or (3 if grammar is None else 1.5))
     return model

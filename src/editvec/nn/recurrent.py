@@ -2,8 +2,8 @@
 
 torch has two LSTMs for a CPU: its own, and oneDNN's, which is faster but prepares and keeps a program for every shape
 that it meets, and a corpus of edits has hundreds of them (gigabytes). So this one is written out here, with its
-gradient: it is as fast as oneDNN's at the sizes of the paper, holds on to nothing, runs both directions in one loop,
-and takes what is the same in every step as such.
+gradient: it is nearly as fast as oneDNN's at the sizes of the paper, holds on to nothing, runs both directions in one
+loop, and takes what is the same in every step as such.
 """
 
 from __future__ import annotations
