@@ -64,3 +64,18 @@ def test_lower_case_is_what_is_asked_for() -> None:
     (answer,) = answer_all(model, [edit("The Cat", "A Cat")], report)
     assert answer.writable
     assert math.isfinite(answer.log_prob)
+
+
+def test_a_tree_that_the_grammar_does_not_know_counts_as_wrong() -> None:
+    edits = random_edits(12)
+    model = small_model(edits, editor="graph2tree")
+    strange = dataclasses.replace(edits[0], id="strange", after=dataclasses.replace(edits[0].after, tree=_STRANGE))
+    report = Report()
+    answers = list(answer_all(model, [*edits, strange], report, seen=Seen.of([])))
+    assert len(answers) == 12
+    assert report.no_tree == 1
+    assert len(report.all.ranks) == len(report.unseen.ranks) == 13
+    assert len(report.all.log_probs) == 12
+
+
+_STRANGE = '["root","",[["never seen","",[]]]]'

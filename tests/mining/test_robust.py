@@ -426,7 +426,15 @@ def long_history(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 def start(repo: Repo, target: Path, workers: int) -> subprocess.Popen[str]:
     """`editvec mine` as a process group of its own, as a terminal would start it."""
     command = [sys.executable, "-m", "editvec", "mine", str(repo.path), "-o", str(target), "--workers", str(workers)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A job in the background of a script ignores Ctrl-C, and so would what it starts; a terminal's does not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def wait_for_a_batch(cache: Path, process: subprocess.Popen[str]) -> None:

@@ -204,12 +204,16 @@ def test_without_dev_a_part_is_held_out(files: Files, tmp_path: Path) -> None:
     assert 0 < counts[1] < 20
 
 
-def test_a_model_that_reads_trees_learns_from_files(files: Files, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("editor", "encoder"), [("seq2seq", "graph"), ("graph2tree", "sequence")])
+def test_a_model_that_reads_trees_learns_from_files(editor: str, encoder: str, files: Files, tmp_path: Path) -> None:
     bare = [replace(each, before=Version(") (", (")", "(")), id=f"b{at}") for at, each in enumerate(random_edits(7, 3))]
     store.write(tmp_path / "some.parquet", [*random_edits(60), *bare])
     notes: list[str] = []
     state = train(
-        tmp_path / "run", Files(tmp_path / "some.parquet", files.dev), _config(encoder="graph"), notice=notes.append
+        tmp_path / "run",
+        Files(tmp_path / "some.parquet", files.dev),
+        _config(editor=editor, encoder=encoder),
+        notice=notes.append,
     )
     assert "7 edits of train have no tree and are left out" in notes
     assert state.metrics[-1]["loss"] < state.metrics[0]["loss"]

@@ -33,10 +33,12 @@ def edit(
     from editvec.model import load
 
     if before == "-":
-        before = sys.stdin.read()
+        before = sys.stdin.buffer.read().decode(errors="surrogateescape")
     for name, text in (("--before", before), ("--like-before", like_before), ("--like-after", like_after)):
-        if not text.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise UserError(f"{name} is not UTF-8.")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise UserError(f"{name} is not UTF-8.") from None
     found = load(folder).apply(before, k=number, like=(like_before, like_after), language=language)
     if as_json:
         print_json([{"text": each.text, "tokens": each.tokens, "score": each.score} for each in found])

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from editvec.config import ModelConfig
 from editvec.edit import Tokens
 from editvec.editors.base import Editor
+from editvec.editors.rows import SideBySide, let_go
 from editvec.editors.writer import TINY, Memories, Others, TokenWriter, Ways, copied, most_likely
 from editvec.grammar import Derivation, Grammar, Source, UnseenError
 from editvec.grammar.derivation import Text
@@ -28,7 +29,6 @@ from editvec.nn.attention import Attention
 from editvec.nn.graph import GatedSum, GraphNetwork
 from editvec.nn.recurrent import LSTM
 from editvec.reading import Reader, Reading, TokenEmbedding
-from editvec.search import rank_within
 from editvec.tensors.batch import EDGE_TYPES, SourceBatch, SourceGraph, StepBatch, TargetBatch
 from editvec.tensors.example import Example, Exampler
 from editvec.vocab import END, PAD, UNKNOWN
@@ -79,6 +79,7 @@ class Graph2TreeEditor(Editor):
         copy: bool,
         context: bool,
         context_start: bool,
+        tied: bool,
         head_size: int,
         tail_dim: int,
     ) -> None:
@@ -98,18 +99,19 @@ class Graph2TreeEditor(Editor):
         self.lstm = LSTM(input_dim=token_dim + slot_dim, dim=hidden_dim, looks_back=True)
         self.edit_gates = nn.Linear(edit_dim, 4 * hidden_dim, bias=False)
         self.attention = Attention(query_dim=hidden_dim, key_dim=token_dim)
-        self.combine = nn.Linear(hidden_dim + token_dim, hidden_dim, bias=False)
+        said_dim = embedding.table.embedding_dim if tied else hidden_dim
+        self.combine = nn.Linear(hidden_dim + token_dim, said_dim, bias=False)
         self.dropout = nn.Dropout(dropout)
-        self.which = nn.Linear(hidden_dim, self.num_labels + 1)
-        self.copies = nn.Linear(hidden_dim, 1)
-        self.point_node = Attention(query_dim=hidden_dim, key_dim=token_dim)
+        self.which = nn.Linear(said_dim, self.num_labels + 1)
+        self.copies = nn.Linear(said_dim, 1)
+        self.point_node = Attention(query_dim=said_dim, key_dim=token_dim)
         self.writer = TokenWriter(
             embedding=embedding,
-            dim=hidden_dim,
+            dim=said_dim,
             token_dim=token_dim,
             copy=copy,
             context=context,
-            tied=False,
+            tied=tied,
             head_size=head_size,
             tail_dim=tail_dim,
         )
@@ -133,6 +135,7 @@ class Graph2TreeEditor(Editor):
             copy=config.copy,
             context=config.context,
             context_start=config.context_start,
+            tied=config.tied,
             head_size=config.head_size,
             tail_dim=config.tail_dim,
         )
@@ -173,17 +176,15 @@ class Graph2TreeEditor(Editor):
         complete = True
         for choice in choices:
             complete &= choice != _TEXT + UNKNOWN
-            derivation = self.take(derivation, example.source, choice, example, exampler)
+            text = exampler.token(choice - _TEXT, example) if choice >= _TEXT else ""
+            derivation = self.take(derivation, example.source, choice, text)
         assert derivation.tree is not None
         return derivation.tree.tokens(), complete
 
-    def take(
-        self, derivation: Derivation, source: Source, choice: int, example: Example | None, exampler: Exampler | None
-    ) -> Derivation:
-        """The derivation after a choice. Without an example its token's text is left open."""
+    def take(self, derivation: Derivation, source: Source, choice: int, text: str = "") -> Derivation:
+        """The derivation after a choice; a search can leave the text of its token open."""
         if choice >= _TEXT:
-            named = example is not None and exampler is not None
-            return derivation.write(exampler.token(choice - _TEXT, example) if named else "")  # type: ignore[union-attr,arg-type]
+            return derivation.write(text)
         if choice > self.num_labels:
             return derivation.copy(source.nodes[choice - self.num_labels - 1])
         return derivation.reduce() if choice == self.num_labels else derivation.expand(choice)
@@ -270,6 +271,17 @@ class Legal(NamedTuple):
         return cls(labels, forms)
 
 
+class Kept(NamedTuple):
+    """What a source is remembered by."""
+
+    nodes: Nodes
+    memories: Memories
+
+    def at(self, rows: Tensor) -> Kept:
+        """Of some rows."""
+        return Kept(self.nodes.at(rows), self.memories.at(rows))
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """Hypotheses: the source of each, its derivation, the decoder's state and all its hidden states so far; and what
@@ -280,8 +292,7 @@ class Rows:
     cell: Tensor  # [rows, hidden]
     history: Tensor  # [rows, steps + 1, hidden], the start first
     sources: Tensor  # [sources]
-    nodes: Nodes
-    memories: Memories
+    kept: Kept  # [sources, ...]
     after: dict[tuple[int, int], Derivation]
     """What was looked at already: the derivation of a row after a choice."""
 
@@ -295,9 +306,7 @@ class Graph2TreeSteps:
         self._memories = Memories.of(source, reading)
         self._initial = editor.initial(pooled, reading, vectors)
         self._others: Others | None = editor.writer.others(self._memories)
-        self._edit_gates = editor.edit_gates(vectors) + editor.lstm.bias[0]
-        assert editor.lstm.back is not None
-        self._weights = torch.cat([editor.lstm.inputs[0], editor.lstm.recurrent[0], editor.lstm.back[0]])
+        self._edit_gates = editor.edit_gates(vectors)
         self._first, self._means = self._groups()
 
     def _groups(self) -> tuple[Tensor, Tensor]:
@@ -319,19 +328,14 @@ class Graph2TreeSteps:
         derivations = [Derivation.start(self._editor.grammar) for _ in self._sources]
         nothing = self._nodes.states.new_zeros(len(hidden), self._nodes.states.shape[2])
         history, cell = self._read(owners, derivations, nothing, cell, hidden[:, None])
-        return Rows(owners, derivations, cell, history, owners, self._nodes, self._memories, {})
+        return Rows(owners, derivations, cell, history, owners, Kept(self._nodes, self._memories), {})
 
     def step(self, state: Rows, width: int) -> tuple[Tensor, Tensor]:
         editor = self._editor
-        slots = self._slots(state.derivations)
-        lines = torch.searchsorted(state.sources, state.owners)
-        places = rank_within(lines, len(state.sources))
-        size = (len(state.sources), int(places.max()) + 1)
-        table = state.history.new_zeros(*size, state.history.shape[2])
-        table[lines, places] = state.history[:, -1]
-        slot_table = torch.zeros(size, dtype=torch.long)
-        slot_table[lines, places] = slots
-        found = editor.read_out(table, state.nodes, state.memories, slot_table)
+        beside = SideBySide(state.owners, state.sources)
+        lines, places = beside.lines, beside.places
+        slots = beside.table(self._slots(state.derivations))
+        found = editor.read_out(beside.table(state.history[:, -1]), *state.kept, slots)
         copies = found.nodes[lines, places]
         groups = torch.zeros_like(copies).scatter_add_(1, self._first[state.owners], copies)
         labels = found.labels[lines, places]
@@ -357,11 +361,8 @@ class Graph2TreeSteps:
 
     def advance(self, state: Rows, rows: Tensor, choices: Tensor) -> Rows:
         editor = self._editor
-        owners, sources, nodes, memories = state.owners[rows], state.sources, state.nodes, state.memories
-        active = torch.unique_consecutive(owners)
-        if len(active) < 0.75 * len(sources):
-            kept = torch.searchsorted(sources, active)
-            sources, nodes, memories = active, nodes.at(kept), memories.at(kept)
+        owners = state.owners[rows]
+        sources, kept = let_go(owners, state.sources, state.kept)
         derivations = [self._next(state, *pair) for pair in zip(rows.tolist(), choices.tolist(), strict=True)]
         node = choices - editor.num_labels - 1
         is_text, is_copy = choices >= _TEXT, (node >= 0) & (choices < _TEXT)
@@ -369,13 +370,13 @@ class Graph2TreeSteps:
         texts = editor.embedding((choices - _TEXT).where(is_text, 0)) * is_text[:, None]
         copies = self._means[owners, node.where(is_copy, 0)] * is_copy[:, None]
         history, cell = self._read(owners, derivations, labels + texts + copies, state.cell[rows], state.history[rows])
-        return Rows(owners, derivations, cell, history, sources, nodes, memories, {})
+        return Rows(owners, derivations, cell, history, sources, kept, {})
 
     def _next(self, state: Rows, row: int, choice: int) -> Derivation:
         found = state.after.get((row, choice))
         if found is None:
             source = self._sources[int(state.owners[row])]
-            found = self._editor.take(state.derivations[row], source, choice, None, None)
+            found = self._editor.take(state.derivations[row], source, choice)
             state.after[row, choice] = found
         return found
 
@@ -396,10 +397,8 @@ class Graph2TreeSteps:
         slots = self._editor.slots(self._slots(derivations))
         opened = torch.tensor([each.frame.opened if each.frame else 0 for each in derivations])
         parent = history[torch.arange(len(history)), opened]
-        inputs = torch.cat([action, slots, history[:, -1], parent], -1)
-        out, keep_in, forget, new = torch.addmm(self._edit_gates[owners], inputs, self._weights).chunk(4, 1)
-        cell = forget.sigmoid() * cell + keep_in.sigmoid() * new.tanh()
-        hidden = out.sigmoid() * cell.tanh()
+        inputs = torch.cat([action, slots], -1)
+        hidden, cell = self._editor.lstm.step(inputs, (history[:, -1], cell), self._edit_gates[owners], parent)
         return torch.cat([history, hidden[:, None]], 1), cell
 
 

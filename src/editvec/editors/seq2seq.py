@@ -16,12 +16,12 @@ from torch.nn import functional
 from editvec.config import ModelConfig
 from editvec.edit import Tokens
 from editvec.editors.base import Editor
+from editvec.editors.rows import SideBySide, let_go
 from editvec.editors.writer import TINY, Memories, TokenWriter, Ways
 from editvec.grammar import Grammar
 from editvec.nn.attention import Attention
 from editvec.nn.recurrent import LSTM
 from editvec.reading import Reader, Reading, TokenEmbedding
-from editvec.search import rank_within
 from editvec.tensors.batch import SourceBatch, TargetBatch
 from editvec.tensors.example import Example, Exampler
 from editvec.vocab import END, START, UNKNOWN
@@ -140,8 +140,7 @@ class Seq2SeqSteps:
     def __init__(self, editor: Seq2SeqEditor, memories: Memories, reading: Reading, vectors: Tensor) -> None:
         self._editor, self._memories = editor, memories
         self._initial = editor._initial(reading, vectors)
-        self._edit_gates = editor.edit_gates(vectors) + editor.lstm.bias[0]
-        self._weights = torch.cat([editor.lstm.inputs[0], editor.lstm.recurrent[0]])
+        self._edit_gates = editor.edit_gates(vectors)
         self._others = editor.writer.others(memories)
 
     def start(self) -> Rows:
@@ -158,25 +157,17 @@ class Seq2SeqSteps:
         return choices == END
 
     def advance(self, state: Rows, rows: Tensor, choices: Tensor) -> Rows:
-        owners, sources, memories = state.owners[rows], state.sources, state.memories
-        active = torch.unique_consecutive(owners)
-        if len(active) < 0.75 * len(sources):
-            sources, memories = active, memories.at(torch.searchsorted(sources, active))
+        owners = state.owners[rows]
+        sources, memories = let_go(owners, state.sources, state.memories)
         hidden, cell = self._read(owners, choices, state.hidden[rows], state.cell[rows])
         return Rows(owners, hidden, cell, sources, memories)
 
     def _read(self, owners: Tensor, tokens: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
         """The decoder's hidden state and cell after it has read a token a row."""
-        inputs = torch.cat([self._editor.embedding(tokens), hidden], -1)
-        out, keep_in, forget, new = torch.addmm(self._edit_gates[owners], inputs, self._weights).chunk(4, 1)
-        cell = forget.sigmoid() * cell + keep_in.sigmoid() * new.tanh()
-        return out.sigmoid() * cell.tanh(), cell
+        return self._editor.lstm.step(self._editor.embedding(tokens), (hidden, cell), self._edit_gates[owners])
 
     def _read_out(self, state: Rows) -> Ways:
-        """The read-out of each row: [rows, ...]. The rows of a source look at its memory side by side, so that it need
-        not be copied for each."""
-        lines = torch.searchsorted(state.sources, state.owners)
-        places = rank_within(lines, len(state.sources))
-        table = state.hidden.new_zeros(len(state.sources), int(places.max()) + 1, state.hidden.shape[1])
-        table[lines, places] = state.hidden
-        return self._editor._read_out(table, state.memories).at(lines, places)
+        """The read-out of each row: [rows, ...]."""
+        beside = SideBySide(state.owners, state.sources)
+        said = self._editor._read_out(beside.table(state.hidden), state.memories)
+        return said.at(beside.lines, beside.places)

@@ -56,6 +56,19 @@ class LSTM(nn.Module):
         )
         return states
 
+    def step(
+        self, inputs: Tensor, state: tuple[Tensor, Tensor], always: Tensor, looked: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """One step of the first direction: `inputs` [rows, input_dim], the hidden state and cell so far, each [rows,
+        dim], what is added to the gates, [rows, 4 · dim], and the hidden state looked back to → both after it."""
+        hidden, cell = state
+        gates = torch.addmm(always + self.bias[0], inputs, self.inputs[0]).addmm(hidden, self.recurrent[0])
+        if self.back is not None and looked is not None:
+            gates = gates.addmm(looked, self.back[0])
+        out, keep_in, forget, new = gates.chunk(4, 1)
+        cell = forget.sigmoid() * cell + keep_in.sigmoid() * new.tanh()
+        return out.sigmoid() * cell.tanh(), cell
+
 
 class BiLSTM(nn.Module):
     """A bidirectional LSTM with `dim / 2` units a direction. Each sequence is reversed by its own length, so that

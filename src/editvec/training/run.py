@@ -73,7 +73,7 @@ def train(
         return _run(folder, config, world, watch, resume=False)
 
 
-def resume(folder: Path, *, watch: Watch = lambda progress: None, notice: Notice = lambda text: None) -> RunState:
+def resume(folder: Path, *, watch: Watch = lambda progress: None) -> RunState:
     """Goes on with the run in a folder, exactly as if it had not been interrupted."""
     if not (folder / CHECKPOINT).exists():
         done = "its training has finished." if (folder / WEIGHTS).exists() else "start one without --resume."
