@@ -48,8 +48,7 @@ class Speed(NamedTuple):
 @click.option("--edits", default=12_000, show_default=True, help="How many of them to take.")
 @click.option("--steps", default=120, show_default=True, help="Steps to time.")
 @click.option("--recipe", default="iclr19", show_default=True)
-@click.option("--encoder", default="sequence", show_default=True)
-@click.option("--editor", default="seq2seq", show_default=True)
+@click.option("--encoder", type=click.Choice(["sequence", "bag", "none"]), default="sequence", show_default=True)
 @click.option("--profile", "profiled", is_flag=True, help="Say where the time goes.")
 @click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
 def main(
@@ -58,18 +57,17 @@ def main(
     steps: int,
     recipe: str,
     encoder: str,
-    editor: str,
     profiled: bool,
     settings: tuple[str, ...],
 ) -> None:
     """Time training steps."""
-    chosen = {"encoder": encoder, "editor": editor} | dict(setting.split("=", 1) for setting in settings)
+    chosen = {"encoder": encoder} | dict(setting.split("=", 1) for setting in settings)
     made = config.with_settings(config.recipe(recipe), chosen)
     with tempfile.TemporaryDirectory() as folder:
         trainer = _trainer(made, data, edits, Path(folder))
         speed = _time(trainer, steps)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-        name = f"{editor} + {encoder}, {recipe} {' '.join(settings)}"
+        name = f"seq2seq + {encoder}, {recipe} {' '.join(settings)}"
         click.echo(
             f"{name}: {speed.edits:.0f} edits/s = {speed.edits / speed.wall:.0%} of the wall ({speed.wall:.0f}), "
             f"{speed.edits / ORIGINAL:.1f} × the original code, {speed.edits / MENDED:.1f} × mended; "
