@@ -47,6 +47,8 @@ class ModelConfig:
     """Encoder and editor read tokens through one biLSTM."""
     changed_only: bool = False
     """The sequence encoder reads the changed positions alone (Pravilov et al., 2021)."""
+    residual: bool = False
+    """A token is read as its state in its surroundings plus its embedding, so that a rare one stays itself."""
     unknown_slots: int = 0
     """Embeddings for tokens outside the vocabulary by their order in the edit; 0 reads all of them alike."""
     tied: bool = False

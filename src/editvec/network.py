@@ -79,4 +79,4 @@ def _reader(config: ModelConfig, num_known: int) -> Reader:
     embedding = TokenEmbedding(
         num_known=num_known, num_slots=config.unknown_slots, dim=config.embed_dim, dropout=config.embed_dropout
     )
-    return Reader(embedding=embedding, dim=config.embed_dim)
+    return Reader(embedding=embedding, residual=config.residual)

@@ -44,17 +44,19 @@ class TokenEmbedding(nn.Module):
 
 
 class Reader(nn.Module):
-    """A biLSTM over embedded tokens."""
+    """A biLSTM over embedded tokens; with `residual` a token's embedding is added to its state."""
 
-    def __init__(self, *, embedding: TokenEmbedding, dim: int) -> None:
+    def __init__(self, *, embedding: TokenEmbedding, residual: bool) -> None:
         super().__init__()
-        self.embedding = embedding
-        self.lstm = BiLSTM(input_dim=embedding.table.embedding_dim, dim=dim)
+        self.embedding, self.residual = embedding, residual
+        dim = embedding.table.embedding_dim
+        self.lstm = BiLSTM(input_dim=dim, dim=dim)
 
     def forward(self, tokens: Ragged) -> States:
         """The states of tokens."""
-        states: States = self.lstm(self.embedding(tokens.ids), tokens.lengths)
-        return states
+        embedded = self.embedding(tokens.ids)
+        states: States = self.lstm(embedded, tokens.lengths)
+        return States(states.all + embedded, states.final) if self.residual else states
 
     def read(self, source: SourceBatch, *, context: bool) -> Reading:
         """What an editor may read."""

@@ -33,6 +33,8 @@ SWITCHES: tuple[dict[str, bool | int], ...] = (
     {"changed_only": True},
     {"unknown_slots": 4},
     {"tied": True},
+    {"residual": True},
+    {"residual": True, "tied": True, "changed_only": True, "head_size": 7},
     {"head_size": 7},
     {"head_size": 7, "vocab_size": 25, "tied": True},
     {"head_size": 3, "vocab_size": 25, "copy": False},
