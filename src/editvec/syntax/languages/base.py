@@ -63,6 +63,14 @@ class Language:
     """What to put around a member so that it parses alone."""
     wrappers: tuple[tuple[str, str], ...] = (("", ""),)
     """What to put around a fragment so that it parses alone; tried in turn."""
+    empty_body: str = " { }"
+    """What makes a header whole."""
+    primaries: frozenset[str] = frozenset()
+    """Kinds of expressions that can stand wherever a variable can, whatever the operators around it."""
+    loose: str = "a || b"
+    """An expression that can stand in few places without parentheses."""
+    places: tuple[tuple[str, str], ...] = (("", ""),)
+    """What to put around a pattern, an expression or a member, so that it is parsed as what it is; tried in turn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -110,6 +110,38 @@ CPP = Language(
     single_line_statements=frozenset({"declaration", "expression_statement"}),
     member_wrapper=(b"class C {", b"};"),
     wrappers=(("void f() { ", " }"), ("", ""), ("class C { ", " };")),
+    primaries=frozenset(
+        [
+            "identifier",
+            "field_expression",
+            "call_expression",
+            "subscript_expression",
+            "this",
+            "parenthesized_expression",
+            "qualified_identifier",
+            "string_literal",
+            "number_literal",
+            "char_literal",
+            "true",
+            "false",
+            "null",
+        ]
+    ),
+    places=(
+        ("void f() { return ", "; }"),
+        ("void f() { ", " }"),
+        ("void f() ", ""),
+        ("", ""),
+        ("void f() { f", "; }"),
+        ("void f() { int ", "; }"),
+        ("class C { ", " };"),
+        ("void f() { ", "; }"),
+        ("void f(", ") { }"),
+        ("void f", " { }"),
+        ("", " f();"),
+        ("class C { C() : ", " { } };"),
+        ("void f() { switch (x) { ", " } }"),
+    ),
 )
 
 LANGUAGES = (CPP,)

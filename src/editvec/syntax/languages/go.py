@@ -94,6 +94,37 @@ GO = Language(
         {"short_var_declaration", "var_declaration", "assignment_statement", "expression_statement"}
     ),
     wrappers=(("package p; func f() { ", " }"), ("package p; ", ""), ("package p; type T struct { ", " }")),
+    primaries=frozenset(
+        [
+            "identifier",
+            "selector_expression",
+            "call_expression",
+            "index_expression",
+            "parenthesized_expression",
+            "interpreted_string_literal",
+            "raw_string_literal",
+            "int_literal",
+            "float_literal",
+            "rune_literal",
+            "true",
+            "false",
+            "nil",
+        ]
+    ),
+    places=(
+        ("package p; func f() { return ", " }"),
+        ("package p; func f() { ", " }"),
+        ("package p; func f() ", ""),
+        ("package p; ", ""),
+        ("package p; func f() { f", " }"),
+        ("package p; type T struct { ", " }"),
+        ("package p; func f(", ") { }"),
+        ("package p; func f", " { }"),
+        ("package p; var v ", ""),
+        ("package p; import ", ""),
+        ("package p; func f() { return T", " }"),
+        ("package p; func f() { switch { ", " } }"),
+    ),
 )
 
 LANGUAGES = (GO,)

@@ -105,6 +105,38 @@ JAVA = Language(
     single_line_statements=frozenset({"local_variable_declaration", "expression_statement"}),
     member_wrapper=(b"class C {", b"}"),
     wrappers=(("class C { void m() { ", " } }"), ("class C { ", " }"), ("", "")),
+    primaries=frozenset(
+        [
+            "identifier",
+            "field_access",
+            "method_invocation",
+            "array_access",
+            "this",
+            "parenthesized_expression",
+            "object_creation_expression",
+            "string_literal",
+            "decimal_integer_literal",
+            "decimal_floating_point_literal",
+            "character_literal",
+            "true",
+            "false",
+            "null_literal",
+        ]
+    ),
+    places=(
+        ("class C { Object m() { return ", "; } }"),
+        ("class C { void m() { ", " } }"),
+        ("class C { void m() ", " }"),
+        ("class C { ", " }"),
+        ("class C { void m() { f", "; } }"),
+        ("class C { void m() { var ", "; } }"),
+        ("class C { void m() { ", "; } }"),
+        ("class C { void m(", ") { } }"),
+        ("class C { void m", " { } }"),
+        ("class C { ", " f; }"),
+        ("class C { void m() { try { } ", " } }"),
+        ("", ""),
+    ),
 )
 
 LANGUAGES = (JAVA,)

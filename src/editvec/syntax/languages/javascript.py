@@ -79,6 +79,39 @@ FIXED = frozenset(
 )
 SINGLE_LINE = frozenset({"lexical_declaration", "variable_declaration", "expression_statement"})
 WRAPPERS = (("", ""), ("class C { ", " }"), ("function f() { ", " }"))
+PRIMARIES = frozenset(
+    [
+        "identifier",
+        "member_expression",
+        "call_expression",
+        "subscript_expression",
+        "this",
+        "parenthesized_expression",
+        "string",
+        "number",
+        "template_string",
+        "array",
+        "object",
+        "true",
+        "false",
+        "null",
+        "undefined",
+    ]
+)
+PLACES = (
+    ("", ""),
+    ("return ", ";"),
+    ("f", ";"),
+    ("const ", ";"),
+    ("class C { ", " }"),
+    ("({ ", " })"),
+    ("function f", " { }"),
+    ("function f(", ") { }"),
+    ("import ", ' from "m";'),
+    ("if (b) { } ", ""),
+    ("switch (x) { ", " }"),
+    ("try { } ", ""),
+)
 
 JAVASCRIPT = Language(
     name="javascript",
@@ -101,6 +134,8 @@ JAVASCRIPT = Language(
     terminator=b"",
     single_line_statements=SINGLE_LINE,
     wrappers=WRAPPERS,
+    primaries=PRIMARIES,
+    places=PLACES,
 )
 
 LANGUAGES = (JAVASCRIPT,)

@@ -86,6 +86,40 @@ PYTHON = Language(
     braces=False,
     terminator=b"",
     single_line_statements=frozenset({"expression_statement"}),
+    primaries=frozenset(
+        [
+            "identifier",
+            "attribute",
+            "call",
+            "subscript",
+            "parenthesized_expression",
+            "string",
+            "integer",
+            "float",
+            "list",
+            "dictionary",
+            "tuple",
+            "set",
+            "true",
+            "false",
+            "none",
+        ]
+    ),
+    empty_body=" pass",
+    loose="a or b",
+    places=(
+        ("", ""),
+        ("return ", ""),
+        ("f", ""),
+        ("def f", ": pass"),
+        ("def f(", "): pass"),
+        ("class C:\n    ", ""),
+        ("from m import ", ""),
+        ("try:\n    pass\n", ""),
+        ("if b:\n    pass\n", ""),
+        ("with ", " as v: pass"),
+        ("{", "}"),
+    ),
 )
 
 LANGUAGES = (PYTHON,)

@@ -100,6 +100,39 @@ RUST = Language(
     single_line_statements=frozenset({"let_declaration", "expression_statement"}),
     member_wrapper=(b"impl C {", b"}"),
     wrappers=(("fn f() { ", " }"), ("", ""), ("struct S { ", " }"), ("impl S { ", " }")),
+    primaries=frozenset(
+        [
+            "identifier",
+            "field_expression",
+            "call_expression",
+            "index_expression",
+            "self",
+            "parenthesized_expression",
+            "scoped_identifier",
+            "string_literal",
+            "integer_literal",
+            "float_literal",
+            "boolean_literal",
+            "char_literal",
+            "macro_invocation",
+        ]
+    ),
+    places=(
+        ("fn f() { return ", "; }"),
+        ("fn f() { ", " }"),
+        ("fn f() ", ""),
+        ("", ""),
+        ("fn f() { f", "; }"),
+        ("fn f() { match x { ", " } }"),
+        ("struct S { ", " }"),
+        ("impl S { ", " }"),
+        ("type T = ", ";"),
+        ("fn f(", ") { }"),
+        ("fn f", " { }"),
+        ("fn f() { let ", " = x; }"),
+        ("fn f() { m!", "; }"),
+        ("use ", ";"),
+    ),
 )
 
 LANGUAGES = (RUST,)

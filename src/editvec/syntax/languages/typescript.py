@@ -42,6 +42,8 @@ def _dialect(name: str, extensions: tuple[str, ...], grammar: str) -> Language:
         terminator=b"",
         single_line_statements=js.SINGLE_LINE,
         wrappers=js.WRAPPERS,
+        primaries=js.PRIMARIES | {"non_null_expression"},
+        places=(*js.PLACES, ("type T = ", ";"), ("interface I { ", " }"), ("let v", ";")),
     )
 
 
