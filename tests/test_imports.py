@@ -22,6 +22,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("store",),
     ("mining",),
     ("stats", "selection", "grammar"),
+    ("patterns",),
+    ("rewrite",),
     ("config",),
     ("vocab", "seen"),
     ("nn",),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_IMODE
 from typing import IO
 
 from editvec.errors import UserError
@@ -23,8 +24,11 @@ def check_place(path: Path) -> None:
 
 
 @contextmanager
-def atomic(path: Path) -> Iterator[IO[bytes]]:
-    """A stream whose bytes appear under `path` only when all were written; nothing is left behind otherwise."""
+def atomic(path: Path, *, like: os.stat_result | None = None) -> Iterator[IO[bytes]]:
+    """A stream whose bytes appear under `path` only when all were written; nothing is left behind otherwise.
+
+    The file gets the mode of the file that it is `like`, and its owner where we may give it away.
+    """
     check_place(path)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
     temporary = Path(name)
@@ -33,7 +37,12 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.chmod(0o666 & ~_umask())
+        if like is None:
+            temporary.chmod(0o666 & ~_umask())
+        else:
+            with suppress(OSError):
+                os.chown(temporary, like.st_uid, like.st_gid)
+            temporary.chmod(S_IMODE(like.st_mode))
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

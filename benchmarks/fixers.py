@@ -1,0 +1,165 @@
+"""Rules from k files of a fixer, run on the fixer's other files: does the file become the official one, to the byte?
+
+    python benchmarks/fixers.py --data DATA --k 1 3 10 --draws 2
+
+Only the official site counts: a file holds one fix, and a rule may rightly fire at others, counted as "besides".
+A site is right when the file equals the official fixer's byte for byte, "but for white space" when only white space
+differs (the official fixers also re-indent lines, a rule does not touch them), left alone when no rule fires there, and
+wrong when a rule writes something else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import random
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from editvec.patterns import astgrep
+from editvec.patterns.astgrep import Match
+from editvec.patterns.induction import induce
+from editvec.patterns.proof import Proved, apply_matches, disjoint, same_tokens
+from editvec.patterns.rule import Rule, dump
+from editvec.patterns.site import Example, num_common
+from editvec.syntax import languages
+from editvec.syntax.languages import Language
+
+CSHARP = languages.get("csharp")
+VERDICTS = ("exact", "spaced", "alone", "wrong")
+
+
+def example_of(row: dict[str, Any]) -> Example:
+    """A file of a fixer; what counts is the lines that the fixer changed."""
+    assert isinstance(CSHARP, Language)
+    before, after = row["before"].encode(), row["after"].encode()
+    return Example(row["id"], CSHARP, before, after, _lines(before, after), _lines(after, before))
+
+
+def _changed(data: bytes, other: bytes) -> tuple[int, int]:
+    low = num_common(data, other)
+    return low, len(data) - num_common(data[low:][::-1], other[low:][::-1])
+
+
+def _lines(data: bytes, other: bytes) -> tuple[int, int]:
+    low, high = _changed(data, other)
+    end = data.find(b"\n", high)
+    return data.rfind(b"\n", 0, low) + 1, len(data) if end < 0 else end
+
+
+def judge(rules: Sequence[Proved], tests: Sequence[Example]) -> list[tuple[str, int, str]]:
+    """For each test its verdict, how often the rules fire besides, and what was written."""
+    if not rules:
+        return [("alone", 0, "") for _ in tests]
+    written = [each.rule.as_dict() for each in rules if isinstance(each.rule, Rule)]
+    text = "---\n".join(dump({**rule, "id": str(at)}) for at, rule in enumerate(written))
+    found = astgrep.scan(text, [test.before for test in tests], "csharp")
+    verdicts = []
+    for test, matches in zip(tests, found, strict=True):
+        match = _at_site(matches, _changed(test.before, test.after))
+        besides = len(disjoint([each for each in matches if each is not match]))
+        if match is None:
+            verdicts.append(("alone", besides, ""))
+            continue
+        result = apply_matches(test.before, [match])
+        exact = "exact" if result == test.after else "spaced" if same_tokens(test, result) else "wrong"
+        verdicts.append((exact, besides, f"[{match.rule}] {match.text}  →  {match.replacement}"))
+    return verdicts
+
+
+def _at_site(matches: Sequence[Match], site: tuple[int, int]) -> Match | None:
+    """The smallest match of the most supported rule that touches the site."""
+    touching = [each for each in matches if each.start <= site[1] and site[0] <= each.end]
+    return min(touching, key=lambda each: (int(each.rule), each.end - each.start), default=None)
+
+
+def main() -> None:
+    """Prints a table for each k, and with --show what went wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--data", default=os.environ.get("EDITVEC_DATA"), type=Path, required="EDITVEC_DATA" not in os.environ
+    )
+    parser.add_argument("--k", type=int, nargs="+", default=[1, 3, 10])
+    parser.add_argument("--draws", type=int, default=2, help="how often k files are drawn")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--fixers", nargs="*", help="only these")
+    parser.add_argument("--show", action="store_true", help="print the rules, and what was written wrongly")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    groups: dict[str, list[Example]] = defaultdict(list)
+    with gzip.open(options.data / "csharp_fixers_files.jsonl.gz", "rb") as stream:
+        for line in stream:
+            row = orjson.loads(line)
+            fixer = row["id"].partition("_")[0]
+            if not options.fixers or fixer in options.fixers:
+                groups[fixer].append(example_of(row))
+    results = {}
+    for k in options.k:
+        table = {
+            fixer: _run(fixer, examples, k, options.draws, options.seed, options.show)
+            for fixer, examples in sorted(groups.items())
+        }
+        results[k] = {fixer: dict(counts) for fixer, counts in table.items()}
+        if not options.json:
+            _print(k, table)
+    if options.json:
+        print(json.dumps(results))
+
+
+def _run(fixer: str, examples: list[Example], k: int, draws: int, seed: int, show: bool) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for draw in range(draws):
+        order = list(examples)
+        random.Random(f"{seed} {fixer} {draw}").shuffle(order)
+        rules = induce(order[:k])
+        tests = order[k:]
+        counts["rules"] += len(rules)
+        counts["draws"] += 1
+        if show:
+            for at, each in enumerate(rules):
+                inside = f"  in {each.rule.inside}" if isinstance(each.rule, Rule) and each.rule.inside else ""
+                print(f"  {fixer} [{at}] {len(each.proof.support)}× {each.rule.summary}{inside}", file=sys.stderr)
+        for test, (verdict, besides, wrote) in zip(tests, judge(rules, tests), strict=True):
+            counts[verdict] += 1
+            counts["besides"] += besides
+            if show and verdict == "wrong":
+                low, high = _changed(test.after, test.before)
+                official = test.after[max(0, low - 30) : high + 30].decode(errors="replace")
+                print(f"    wrong {test.id}: {wrote!r}\n          official …{official!r}…", file=sys.stderr)
+        for example in order:
+            example.__dict__.pop("code_before", None)
+            example.__dict__.pop("code_after", None)
+    return counts
+
+
+def _print(k: int, table: dict[str, Counter[str]]) -> None:
+    print(f"\nk = {k}        sites   exact  +white space  alone   wrong   besides/file  rules")
+    shares: list[list[float]] = []
+    total: Counter[str] = Counter()
+    for fixer, counts in table.items():
+        shares.append(_row(fixer, counts))
+        total += counts
+    _row("micro", total)
+    means = [sum(column) / len(column) for column in zip(*shares, strict=True)]
+    print(f"{'macro':<10}{'':>8}" + "".join(f"{100 * mean:8.1f}" for mean in means))
+
+
+def _row(name: str, counts: Counter[str]) -> list[float]:
+    sites = sum(counts[verdict] for verdict in VERDICTS)
+    share = [counts[verdict] / max(sites, 1) for verdict in VERDICTS]
+    share[1] += share[0]
+    line = "".join(f"{100 * each:8.1f}" for each in share)
+    besides, rules = counts["besides"] / max(sites, 1), counts["rules"] / max(counts["draws"], 1)
+    print(f"{name:<10}{sites:>8}{line}{besides:12.2f}{rules:10.1f}", flush=True)
+    return share
+
+
+if __name__ == "__main__":
+    main()

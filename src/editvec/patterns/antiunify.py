@@ -1,0 +1,279 @@
+"""The anti-unification of pairs of trees: what examples share stays, what differs becomes a hole.
+
+Before is generalised first and binds the holes; after may only use them. The same texts at two places are the same
+hole. One example alone is generalised too: a value that stands on both sides becomes a hole, and nothing else does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from editvec.patterns.code import Key, Node
+from editvec.patterns.site import Pair
+from editvec.syntax.languages import Language
+
+Keys = tuple[Key, ...]
+"""What a hole stands for in each example."""
+
+
+PUNCTUATION = frozenset("( ) [ ] { } . , ; :: = => -> :".split())
+"""Tokens that say next to nothing about the code that they stand in."""
+
+
+class UnboundError(Exception):
+    """After needs something that before does not have, or that differs between the examples in another way."""
+
+
+@dataclass(eq=False)
+class Hole:
+    """A place where the examples differ."""
+
+    keys: Keys
+    kinds: tuple[str, ...]
+    """The kind of node in each example, as ast-grep takes it: the outermost one with that text."""
+    inner_kinds: tuple[str, ...]
+    """The innermost one with that text."""
+    role: str
+    """What it is called in its parent: the field, or the kind."""
+    many: bool = False
+    """Whether it stands for any number of neighbours."""
+    name: str = ""
+    num_uses: int = 0
+    mixed: bool = False
+    """Whether it stands in places that take different kinds of node, such as a parameter and an argument."""
+    leaf: bool = False
+    """Whether it stands for a single token in each example."""
+
+
+@dataclass(eq=False)
+class Use:
+    """A hole in its place: the bytes [start, end) of the first example's text."""
+
+    hole: Hole
+    start: int
+    end: int
+
+
+@dataclass(eq=False)
+class Inner:
+    """A node of a kind that all examples share, with children that they do not; the first example's."""
+
+    node: Node
+    children: list[Template]
+
+
+Template = Node | Inner | Use
+"""A generalised tree: a node that all examples share, a node with something different below, or a hole."""
+
+
+@dataclass(eq=False)
+class Generalised:
+    """What pairs have in common: before, after, and the holes that both share."""
+
+    pairs: tuple[Pair, ...]
+    before: Template
+    after: Template
+    holes: list[Hole] = field(default_factory=list)
+
+
+def generalise(pairs: Sequence[Pair], language: Language) -> Generalised:
+    """The most specific pair of templates of which all pairs are instances; UnboundError where there is none."""
+    work = _Work(language, pairs)
+    before = work.build(tuple(pair.before for pair in pairs), bind=True)
+    after = work.build(tuple(pair.after for pair in pairs), bind=False)
+    return Generalised(tuple(pairs), before, after, list(work.holes.values()))
+
+
+class _Work:
+    """The state of one anti-unification."""
+
+    def __init__(self, language: Language, pairs: Sequence[Pair]) -> None:
+        self.language = language
+        self.holes: dict[tuple[Keys, bool], Hole] = {}
+        self.alone = len({(pair.before.key, pair.after.key) for pair in pairs}) == 1
+        self.others = [{(node.kind, node.key) for node in pair.after.walk()} for pair in pairs]
+
+    def build(self, nodes: tuple[Node, ...], *, bind: bool) -> Template:
+        """The template of nodes that stand in one place."""
+        keys = tuple(node.key for node in nodes)
+        if not bind and (known := self.holes.get((keys, False))):
+            known.num_uses += 1
+            return Use(known, nodes[0].start, nodes[0].end)
+        kinds = {node.kind for node in nodes}
+        equal = len(kinds) == 1 and len(set(keys)) == 1
+        if self.alone:
+            if bind and self._shared(nodes) and self._is_value(nodes[0]):
+                return self._hole(nodes, keys, bind)
+            if nodes[0].is_leaf:
+                return nodes[0]
+            return self._inner(nodes, bind=bind) or nodes[0]
+        if equal:
+            return nodes[0]
+        if len(kinds) > 1 or any(node.is_leaf for node in nodes) or nodes[0].kind in self._atoms:
+            return self._hole(nodes, keys, bind)
+        if bind and self._shared(nodes):
+            return self._shared_template(nodes, keys)
+        return self._inner(nodes, bind=bind) or self._hole(nodes, keys, bind)
+
+    @property
+    def _atoms(self) -> frozenset[str]:
+        """Kinds that are never looked into."""
+        return frozenset(kind for kind in self.language.literals if not kind.startswith(("interpolated", "template")))
+
+    def _shared_template(self, nodes: tuple[Node, ...], keys: Keys) -> Template:
+        """Something that the edit moved or kept: a hole, unless all examples have a name, a literal or an
+        operator of it in common, which may be what makes the edit right."""
+        saved = dict(self.holes), {key: hole.num_uses for key, hole in self.holes.items()}
+        inner = self._inner(nodes, bind=True)
+        if inner is not None and (_is_statement(nodes[0]) or _is_list(nodes[0])):
+            return inner
+        if inner is not None and any(isinstance(leaf, Node) and _says_something(leaf) for leaf in leaves(inner)):
+            return inner
+        self.holes = saved[0]
+        for key, uses in saved[1].items():
+            self.holes[key].num_uses = uses
+        return self._hole(nodes, keys, True)
+
+    def _inner(self, nodes: tuple[Node, ...], *, bind: bool) -> Inner | None:
+        """A node with its children generalised; None where the children cannot be told apart in the same way."""
+        first = nodes[0]
+        if self._aligned([node.children for node in nodes]):
+            below = zip(*(node.children for node in nodes), strict=True)
+            return Inner(first, [self.build(each, bind=bind) for each in below])
+        lists = [node.children for node in nodes]
+        opening = _common(lists)
+        closing = _common([each[::-1] for each in lists], limit=min(len(each) for each in lists) - opening)
+        middles = [each[opening : len(each) - closing] for each in lists]
+        if not opening or not closing or any(child.named for child in first.children[:opening]):
+            return None
+        if any(child.named for child in first.children[len(first.children) - closing :]):
+            return None
+        keys = tuple(_keys(each) for each in middles)
+        ends = first.children[:opening], first.children[len(first.children) - closing :]
+        start = middles[0][0].start if middles[0] else ends[0][-1].end
+        use = Use(self._many(nodes, keys, bind), start, middles[0][-1].end if middles[0] else start)
+        return Inner(first, [*ends[0], use, *ends[1]])
+
+    def _aligned(self, lists: Sequence[list[Node]]) -> bool:
+        if len({len(each) for each in lists}) != 1:
+            return False
+        return all(_alike(each) for each in zip(*lists, strict=True))
+
+    def _shared(self, nodes: tuple[Node, ...]) -> bool:
+        return all((node.kind, node.key) in other for node, other in zip(nodes, self.others, strict=True))
+
+    def _is_value(self, node: Node) -> bool:
+        """Whether one example is enough to say that anything could stand here: an argument, a variable, a literal, an
+        access or a call, but no operator and no name of a type, a member or something that is called."""
+        language = self.language
+        inner = _innermost(node)
+        parent, place = _place(node)
+        if (
+            not node.named
+            or _is_statement(node)
+            or place in ("function", "type", "returns")
+            or inner.kind in language.units | language.bodies
+        ):
+            return False
+        above = parent.parent.kind if parent is not None and parent.parent is not None else ""
+        kind = parent.kind if parent is not None else ""
+        if {(kind, place), ("*", place), (above, kind, place)} & language.fixed:
+            return False
+        if inner.kind in language.literals:
+            return True
+        if inner.kind in language.identifiers or inner.kind in language.member_identifiers:
+            return self._is_variable(inner, kind, place)
+        if "argument" in node.kind or (parent is not None and "argument" in parent.kind):
+            return "argument" not in inner.kind and not inner.is_leaf
+        return inner.kind in language.primaries and not inner.is_leaf and "parenthes" not in inner.kind
+
+    def _is_variable(self, node: Node, around: str, place: str) -> bool:
+        if node.text in self.language.selves or self.language.accesses.get(around, ("", ""))[1] == (place or "?"):
+            return False
+        return node.text[:1].islower() or node.text[:1] == "_"
+
+    def _hole(self, nodes: tuple[Node, ...], keys: Keys, bind: bool) -> Use:
+        if (keys, False) not in self.holes:
+            if not bind:
+                raise UnboundError(f"after has {' '.join(keys[0])}, which before does not determine")
+            if not all(keys):
+                raise UnboundError("something optional differs")
+            kinds = tuple(node.kind for node in nodes)
+            inner = tuple(_innermost(node).kind for node in nodes)
+            role = nodes[0].field or nodes[0].kind
+            self.holes[keys, False] = Hole(keys, kinds, inner, role, leaf=all(len(key) == 1 for key in keys))
+        hole = self.holes[keys, False]
+        hole.num_uses += 1
+        hole.mixed |= bind and hole.kinds != tuple(node.kind for node in nodes)
+        return Use(hole, nodes[0].start, nodes[0].end)
+
+    def _many(self, nodes: tuple[Node, ...], keys: Keys, bind: bool) -> Hole:
+        if (keys, True) not in self.holes:
+            if not bind:
+                raise UnboundError(f"after has {' '.join(keys[0])}, which before does not determine")
+            kinds = tuple(node.kind for node in nodes)
+            self.holes[keys, True] = Hole(keys, kinds, kinds, nodes[0].kind, many=True)
+        hole = self.holes[keys, True]
+        hole.num_uses += 1
+        return hole
+
+
+def _alike(nodes: Sequence[Node]) -> bool:
+    """Whether children in one place can be generalised into one child: tokens that are no names must be equal."""
+    if len({node.named for node in nodes}) > 1 or len({node.field for node in nodes}) > 1:
+        return False
+    return nodes[0].named or len({node.kind for node in nodes}) == 1
+
+
+def _common(lists: Sequence[list[Node]], limit: int | None = None) -> int:
+    """How many children the lists begin with that are the same unnamed tokens."""
+    count = 0
+    for each in zip(*lists, strict=False):
+        if (limit is not None and count >= limit) or each[0].named or not _alike(each):
+            break
+        count += 1
+    return count
+
+
+def _keys(nodes: Sequence[Node]) -> Key:
+    return tuple(token for node in nodes for token in node.key)
+
+
+def _innermost(node: Node) -> Node:
+    while len(node.children) == 1 and node.children[0].named:
+        node = node.children[0]
+    return node
+
+
+def _place(node: Node) -> tuple[Node | None, str]:
+    """The parent that says more than the node, and the field in it."""
+    while node.parent is not None and (node.parent.low, node.parent.high) == (node.low, node.high):
+        node = node.parent
+    return node.parent, node.field
+
+
+def _is_statement(node: Node) -> bool:
+    """Whether an expression is a statement: a parser may not take a metavariable for one."""
+    return node.parent is not None and node.parent.kind == "expression_statement"
+
+
+def _is_list(node: Node) -> bool:
+    """Whether a node is a list in brackets, for which no metavariable can stand."""
+    plural = node.kind.endswith(("_list", "arguments", "parameters", "block", "body"))
+    return plural and bool(node.children) and not node.children[0].named
+
+
+def _says_something(leaf: Node) -> bool:
+    return leaf.named or leaf.text not in PUNCTUATION
+
+
+def leaves(template: Template) -> Iterator[Node | Use]:
+    """The tokens and holes of a template, left to right."""
+    if isinstance(template, Use):
+        yield template
+    elif isinstance(template, Inner):
+        for child in template.children:
+            yield from leaves(child)
+    else:
+        yield from (node for node in template.walk() if node.is_leaf)

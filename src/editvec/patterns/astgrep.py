@@ -1,0 +1,87 @@
+"""The only place that runs ast-grep: rules over texts or files, and what they would write where.
+
+ast-grep runs in a folder of ours, so that no configuration of the user's or of a repository's is read.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sysconfig
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from shutil import which
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import orjson
+
+from editvec.errors import UserError
+from editvec.syntax import languages
+
+_IGNORED = ("hidden", "dot", "exclude", "global", "parent", "vcs")
+
+
+class Match(NamedTuple):
+    """A place where a rule fires: the bytes [start, end) that it would replace, and by what."""
+
+    rule: str
+    start: int
+    end: int
+    text: str
+    """What stands there now."""
+    replacement: str | None
+    """None for a rule without a fix."""
+
+
+@cache
+def program() -> str:
+    """ast-grep's own program, as its package installs it."""
+    place = Path(sysconfig.get_path("scripts")) / "ast-grep"
+    found = str(place) if place.is_file() else which("ast-grep")
+    if found is None:
+        raise UserError("ast-grep is not installed. Install it with pip install ast-grep-cli.")
+    return found
+
+
+def scan(rules: str, texts: Sequence[bytes], language: str) -> list[list[Match]]:
+    """Where the rules of a YAML text fire in each of the texts, in order; UserError when ast-grep refuses the rules."""
+    with TemporaryDirectory(prefix="editvec-") as name:
+        folder = Path(name)
+        ending = languages.get(language).extensions[0]
+        (folder / "texts").mkdir()
+        for number, data in enumerate(texts):
+            (folder / "texts" / f"{number}{ending}").write_bytes(data)
+        return _run(folder, rules, len(texts))
+
+
+def _run(folder: Path, rules: str, count: int) -> list[list[Match]]:
+    if not count:
+        return []
+    (folder / "rules.yml").write_text(rules, encoding="utf-8")
+    command = [program(), "scan", "--rule", "rules.yml", "--json=stream"]
+    for each in _IGNORED:
+        command += ["--no-ignore", each]
+    done = subprocess.run([*command, "texts"], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
+    # 0 and 1 say whether a rule with severity error fired.
+    if done.returncode not in (0, 1):
+        if __import__("os").environ.get("DBG"):
+            print(rules, done.stderr.decode())
+        raise UserError(f"ast-grep does not understand the rule: {_last_words(done.stderr)}")
+    found: list[list[Match]] = [[] for _ in range(count)]
+    for line in done.stdout.splitlines():
+        row = orjson.loads(line)
+        place = row.get("replacementOffsets") or row["range"]["byteOffset"]
+        match = Match(row["ruleId"], place["start"], place["end"], row["text"], row.get("replacement"))
+        found[int(Path(row["file"]).stem)].append(match)
+    for matches in found:
+        matches.sort(key=lambda match: (match.start, -match.end, match.rule))
+    return found
+
+
+def _last_words(stderr: bytes) -> str:
+    lines = [line.strip(" ╰▻✖\t") for line in stderr.decode(errors="replace").splitlines()]
+    causes = [
+        line for line in lines if line and not line.startswith(("See also", "Help", "Caused by", "Error: Cannot"))
+    ]
+    return causes[0] if causes else "it said nothing"

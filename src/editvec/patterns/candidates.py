@@ -1,0 +1,191 @@
+"""Sites that look alike → the rules that they may be examples of, the most general first. Proves nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from editvec.patterns.antiunify import Generalised, Hole, Inner, Template, UnboundError, Use, generalise
+from editvec.patterns.code import Code, Node
+from editvec.patterns.rule import Metavariable, Pattern, Rule, digest
+from editvec.patterns.site import Pair, Site
+from editvec.patterns.template import name_holes, weigh, write
+from editvec.syntax.languages import Language
+
+MIN_WEIGHT = 0.55
+"""What a pattern must say at least: `await $X` is enough, `$X.$M()` is not."""
+_ENOUGH = 1.2
+"""What a pattern must say so that the place it stands in need not be part of it."""
+_MAX_LEVELS = 3
+_MAX_RENDERINGS = 12
+_METAVARIABLE = re.compile(r"\$(?:\$\$)?_?([A-Z][A-Z0-9_]*)")
+
+
+def levels(sites: Sequence[Site]) -> Iterator[tuple[Pair, ...]]:
+    """For each kind of node before that all sites have, the smallest such pairs; the smallest kind first."""
+    seen = set()
+    for pair in sites[0].pairs:
+        kinds = (pair.before.kind, pair.after.kind)
+        # A name alone may mean anything, and what is called is best known by its call.
+        if kinds in seen or pair.before.is_leaf or pair.before.field == "function":
+            continue
+        seen.add(kinds)
+        chosen = [_of_kinds(site, *kinds) for site in sites]
+        if all(chosen):
+            yield tuple(p for p in chosen if p is not None)
+
+
+def _of_kinds(site: Site, before: str, after: str) -> Pair | None:
+    alike = [pair for pair in site.pairs if pair.before.kind == before]
+    return next((pair for pair in alike if pair.after.kind == after), alike[0] if alike else None)
+
+
+def common(sites: Sequence[Site], language: Language, *, min_weight: float = MIN_WEIGHT) -> Iterator[Generalised]:
+    """What the sites have in common, at each level at which that is a pattern."""
+    for pairs in levels(sites):
+        try:
+            found = generalise(pairs, language)
+        except UnboundError:
+            continue
+        if not isinstance(found.before, Use) and weigh(found.before, language) >= min_weight:
+            yield found
+
+
+def candidates(sites: Sequence[Site], language: Language, *, min_weight: float = MIN_WEIGHT) -> list[Rule]:
+    """The rules that the sites may be examples of, the most general first."""
+    rules: list[Rule] = []
+    number = 0
+    for found in common(sites, language, min_weight=0.0):
+        if any(hole.num_uses == 1 and not (hole.leaf and len(set(hole.inner_kinds)) == 1) for hole in found.holes):
+            # What stands once stands before only: any code at all would vanish.
+            continue
+        rule = _rule(found, language)
+        if rule is None or rule.before.text == rule.after:
+            continue
+        before = [pair.before for pair in found.pairs]
+        variants = [rule]
+        if unlike := _after_pattern(found, language):
+            variants.append(replace(rule, unlike=(unlike,)))
+        parents = {node.parent.kind if node.parent is not None else "" for node in before}
+        if rule.weight < _ENOUGH and len(parents) == 1 and (parent := parents.pop()):
+            variants += [replace(each, inside=parent, weight=each.weight + 0.4) for each in variants]
+        kept = [each for each in variants if each.weight >= min_weight]
+        rules += kept
+        number += bool(kept)
+        if number >= _MAX_LEVELS:
+            break
+    return rules
+
+
+def _rule(found: Generalised, language: Language) -> Rule | None:
+    name_holes(found, language)
+    text = write(found.before, one_line=bool(language.terminator))
+    kind = _node(found.before).kind
+    place = find_place(text, kind, language)
+    if place is None:
+        return None
+    after = _usual_after(found, language)
+    metavariables = tuple(
+        _metavariable(hole, language, loosens=_loosens(hole.name, text, after, language)) for hole in found.holes
+    )
+    return Rule(
+        id=digest(language.name, text, after, kind),
+        language=language.name,
+        before=Pattern(text, kind, place),
+        after=after,
+        metavariables=metavariables,
+        weight=weigh(found.before, language),
+    )
+
+
+def _node(template: Template) -> Node:
+    assert not isinstance(template, Use)
+    return template.node if isinstance(template, Inner) else template
+
+
+def _usual_after(found: Generalised, language: Language) -> str:
+    """The text after with the white space that most examples have."""
+    texts = Counter[str]()
+    for number in range(min(len(found.pairs), _MAX_RENDERINGS)):
+        turned = found.pairs[number:] + found.pairs[:number]
+        again = generalise(turned, language) if number else found
+        name_holes(again, language)
+        texts[write(again.after, one_line=False)] += 1
+    name_holes(found, language)
+    return texts.most_common(1)[0][0]
+
+
+def _after_pattern(found: Generalised, language: Language) -> Pattern | None:
+    """The text after as a pattern, where it could be taken for before; its metavariables are anything."""
+    if isinstance(found.after, Use) or _node(found.after).kind != _node(found.before).kind:
+        return None
+    text = write(found.after, one_line=bool(language.terminator), prefix="_")
+    kind = _node(found.after).kind
+    place = find_place(text, kind, language)
+    return Pattern(text, kind, place) if place is not None else None
+
+
+@lru_cache(maxsize=4096)
+def find_place(text: str, kind: str, language: Language) -> tuple[str, str] | None:
+    """The first of the language's places in which the first node of that kind is the whole pattern."""
+    plain = _METAVARIABLE.sub(lambda match: f"z{match[1]}", text)
+    size = len(plain.encode("utf-8", "surrogateescape"))
+    flawed = None
+    for opening, closing in language.places:
+        code = Code(language, plain.join((opening, closing)).encode("utf-8", "surrogateescape"))
+        first = next((node for node in code.root.walk() if node.kind == kind and node.named), None)
+        start = len(opening.encode())
+        if first is None or (first.start, first.end) != (start, start + size):
+            continue
+        if not code.has_error:
+            return opening, closing
+        flawed = flawed or (opening, closing)
+    # Any number of statements is no statement to the parser; ast-grep takes it all the same.
+    return flawed
+
+
+def _metavariable(hole: Hole, language: Language, *, loosens: bool) -> Metavariable:
+    """What the examples say about a metavariable. Where they disagree, or there is only one, it may be anything
+    that can stand in its place; `loosens` says that an expression with operators cannot."""
+    if hole.many:
+        return Metavariable(hole.name, many=True)
+    wrapped = hole.kinds != hole.inner_kinds
+    if hole.mixed or (wrapped and len(set(hole.kinds)) > 1):
+        return Metavariable(hole.name)
+    kinds = set(hole.inner_kinds)
+    alone = len(set(hole.keys)) == 1
+    if len(kinds) > 1 or (alone and not kinds & language.literals):
+        if not loosens:
+            return Metavariable(hole.name)
+        kinds |= language.primaries
+    return Metavariable(hole.name, kinds=tuple(sorted(kinds)), wrapped=wrapped)
+
+
+def _loosens(name: str, before: str, after: str, language: Language) -> bool:
+    """Whether an expression with operators could stand for a metavariable before, but would fall apart after."""
+    return _holds(before, name, language) and not _holds(after, name, language)
+
+
+@lru_cache(maxsize=4096)
+def _holds(text: str, name: str, language: Language) -> bool:
+    """Whether an expression with operators stays one expression wherever the metavariable stands."""
+    loose = language.loose
+    spans: list[int] = []
+    plain, at = "", 0
+    for match in _METAVARIABLE.finditer(text):
+        plain += text[at : match.start()]
+        if match[1] == name:
+            spans.append(len(plain.encode("utf-8", "surrogateescape")))
+        plain += loose if match[1] == name else f"z{match[1]}"
+        at = match.end()
+    plain += text[at:]
+    for opening, closing in language.places:
+        code = Code(language, plain.join((opening, closing)).encode("utf-8", "surrogateescape"))
+        if not code.has_error:
+            start = len(opening.encode())
+            nodes = {(node.start - start, node.end - start) for node in code.root.walk()}
+            return all((span, span + len(loose)) in nodes for span in spans)
+    return False

@@ -1,0 +1,148 @@
+"""A text parsed for patterns: nodes with their bytes and tokens, comments left out.
+
+Owns the trees that anti-unification looks at. They are tree-sitter's own, strings included, because ast-grep sees the
+same ones.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+
+import tree_sitter as ts
+
+from editvec.syntax.languages import Language
+from editvec.syntax.token import decode
+from editvec.syntax.treesitter import facts_of
+
+_LARGE = 6_000
+"""Bytes from which on a node is too large for a pattern."""
+
+Key = tuple[str, ...]
+"""What a node says: the texts of its tokens."""
+
+
+class Node:
+    """A node of a parsed text: the bytes [start, end) and the tokens [low, high) that it spans."""
+
+    __slots__ = ("children", "code", "end", "field", "high", "kind", "low", "named", "parent", "start", "whole")
+
+    def __init__(self, code: Code, node: ts.Node, field: str, parent: Node | None) -> None:
+        self.code = code
+        self.kind = node.type
+        self.field = field
+        self.named = node.is_named
+        self.parent = parent
+        self.start, self.end = node.start_byte, node.end_byte
+        self.low = self.high = len(code.tokens)
+        self.children: list[Node] = []
+        self.whole = True
+        """False where children far from the span were left out."""
+
+    @property
+    def text(self) -> str:
+        """The bytes of the node as text."""
+        return decode(self.code.data[self.start : self.end])
+
+    @property
+    def key(self) -> Key:
+        """What the node says, whatever the white space."""
+        return tuple(self.code.tokens[self.low : self.high])
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the node is a token."""
+        return not self.children
+
+    def walk(self) -> Iterator[Node]:
+        """The node and all below it, parents before children, left to right."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def ancestors(self) -> Iterator[Node]:
+        """The parent, its parent and so on."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+
+def parse(language: Language, data: bytes) -> ts.Tree:
+    """The tree of a text, all of it."""
+    parser = facts_of(language).parser
+    parser.included_ranges = [ts.Range(ts.Point(0, 0), ts.Point(0xFFFFFFFF, 0xFFFFFFFF), 0, 0xFFFFFFFF)]
+    return parser.parse(data)
+
+
+class Code:
+    """A text and its tree. With a span, large nodes hold only those children that touch it."""
+
+    def __init__(self, language: Language, data: bytes, span: tuple[int, int] | None = None) -> None:
+        self.language = language
+        self.data = data
+        self.span = span or (0, len(data))
+        self.tokens: list[str] = []
+        self.spans: list[tuple[int, int]] = []
+        """The bytes of each token."""
+        tree = parse(language, data)
+        self.has_error = tree.root_node.has_error
+        self.root = self._build(tree)
+
+    def _build(self, tree: ts.Tree) -> Node:
+        """The tree without comments and without what is empty. No recursion: files can be deep."""
+        comments = self.language.comments
+        start, end = self.span
+        root = Node(self, tree.root_node, "", None)
+        open_nodes: list[tuple[Node, list[tuple[ts.Node, str]]]] = [(root, _children(tree.root_node))]
+        while open_nodes:
+            node, waiting = open_nodes[-1]
+            if not waiting:
+                open_nodes.pop()
+                if not node.children and node.end > node.start and node is not root:
+                    self.tokens.append(node.text)
+                    self.spans.append((node.start, node.end))
+                node.high = len(self.tokens)
+                continue
+            child, field = waiting.pop()
+            low, high = child.start_byte, child.end_byte
+            if child.type in comments or low == high or (not child.child_count and self.data[low:high].isspace()):
+                continue
+            if node.end - node.start > _LARGE and (high < start or low > end):
+                node.whole = False
+                continue
+            below = Node(self, child, field, node)
+            node.children.append(below)
+            open_nodes.append((below, _children(child)))
+        return root
+
+    def token_at(self, offset: int) -> int:
+        """The number of the first token that ends behind an offset."""
+        return bisect_right(self._ends, offset)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [end for _, end in self.spans]
+
+    def around(self, low: int, high: int) -> list[Node]:
+        """The nodes that span at least the tokens [low, high), from the root down; around an empty range those that
+        touch it."""
+        found: list[Node] = []
+        level = [self.root]
+        while level:
+            found += level
+            level = [
+                child
+                for node in level
+                for child in node.children
+                if child.low <= low and high <= child.high and child.low < child.high
+            ]
+        return found
+
+
+def _children(node: ts.Node) -> list[tuple[ts.Node, str]]:
+    """The children with their fields, the last first."""
+    return [(child, node.field_name_for_child(at) or "") for at, child in enumerate(node.children)][::-1]

@@ -1,0 +1,133 @@
+"""The proof of a rule: ast-grep itself runs it over the examples, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from editvec.errors import UserError
+from editvec.patterns import astgrep
+from editvec.patterns.astgrep import Match
+from editvec.patterns.code import Code
+from editvec.patterns.rule import ProseRule, Rule, dump
+from editvec.patterns.site import Example, num_common
+
+_MIN_ODDS = 5
+"""How many examples a rule must explain for each that was edited otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a rule did to the examples."""
+
+    support: tuple[str, ...]
+    """The examples that it rewrites to exactly their after: the same tokens, the same text up to white space."""
+    exact: tuple[str, ...]
+    """Those of them where the white space is the same too."""
+    failures: tuple[tuple[str, str], ...] = ()
+    """Examples where it goes wrong, and how."""
+    conflicts: tuple[str, ...] = ()
+    """Examples that somebody edited otherwise than it would."""
+    elsewhere: int = 0
+    """How often it fires in the examples' files outside what the edits touched."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the rule is proved: it rewrites something, and next to nothing was edited otherwise."""
+        return bool(self.support) and not self.failures and len(self.conflicts) * _MIN_ODDS <= len(self.support)
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A rule with its proof."""
+
+    rule: Rule | ProseRule
+    proof: Proof
+
+
+REFUSED = Proof((), (), (("", "ast-grep does not take the rule"),))
+
+
+def prove(rules: Sequence[Rule], examples: Sequence[Example]) -> list[Proof]:
+    """The proofs of rules over examples of one language."""
+    if not rules or not examples:
+        return [Proof((), ()) for _ in rules]
+    texts = [example.before for example in examples] + [example.after for example in examples]
+    found = _scan(rules, texts)
+    return [_judge(matches, examples) if matches is not None else REFUSED for matches in found]
+
+
+def _scan(rules: Sequence[Rule], texts: Sequence[bytes]) -> list[list[list[Match]] | None]:
+    """For each rule its matches in each text; None for a rule that ast-grep does not take."""
+    numbered = "---\n".join(dump({**rule.as_dict(), "id": str(number)}) for number, rule in enumerate(rules))
+    try:
+        found = astgrep.scan(numbered, texts, rules[0].language)
+    except UserError:
+        if len(rules) == 1:
+            return [None]
+        half = len(rules) // 2
+        return _scan(rules[:half], texts) + _scan(rules[half:], texts)
+    by_rule: list[list[list[Match]]] = [[[] for _ in texts] for _ in rules]
+    for place, matches in enumerate(found):
+        for match in matches:
+            by_rule[int(match.rule)][place].append(match)
+    return list(by_rule)
+
+
+def _judge(found: Sequence[Sequence[Match]], examples: Sequence[Example]) -> Proof:
+    support, exact, failures, conflicts = [], [], [], []
+    elsewhere = 0
+    for number, example in enumerate(examples):
+        befores, afters = found[number], found[number + len(examples)]
+        inside = [match for match in befores if _within(match, example.scope)]
+        elsewhere += len(disjoint(befores)) - len(disjoint(inside))
+        if any(_within(match, example.scope_after) for match in afters):
+            failures.append((example.id, "fires on the text after the edit"))
+        if not inside:
+            continue
+        result = apply_matches(example.before, inside)
+        if result == example.after:
+            exact.append(example.id)
+            support.append(example.id)
+        elif same_tokens(example, result):
+            support.append(example.id)
+        else:
+            conflicts.append(example.id)
+    return Proof(tuple(support), tuple(exact), tuple(failures), tuple(conflicts), elsewhere)
+
+
+def _within(match: Match, scope: tuple[int, int]) -> bool:
+    return scope[0] <= match.start and match.end <= scope[1]
+
+
+def disjoint(matches: Sequence[Match]) -> list[Match]:
+    """The matches that ast-grep would apply: the first of those that overlap."""
+    kept: list[Match] = []
+    for match in sorted(matches, key=lambda each: (each.start, -each.end)):
+        if not kept or match.start >= kept[-1].end:
+            kept.append(match)
+    return kept
+
+
+def apply_matches(data: bytes, matches: Sequence[Match]) -> bytes:
+    """A text with what the matches would write."""
+    parts: list[bytes] = []
+    at = 0
+    for match in disjoint(matches):
+        parts += (data[at : match.start], (match.replacement or "").encode())
+        at = match.end
+    return b"".join((*parts, data[at:]))
+
+
+def same_tokens(example: Example, result: bytes) -> bool:
+    """Whether a text is the example's after but for white space between tokens."""
+    if b"".join(result.split()) != b"".join(example.after.split()):
+        return False
+    low = num_common(result, example.after)
+    end = num_common(result[low:][::-1], example.after[low:][::-1])
+    texts = []
+    for data in (result, example.after):
+        span = max(data.rfind(b"\n", 0, low), 0), len(data) - end
+        code = Code(example.language, data, span)
+        texts.append(code.tokens[code.token_at(span[0]) : code.token_at(span[1])])
+    return texts[0] == texts[1]

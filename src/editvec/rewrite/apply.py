@@ -1,0 +1,95 @@
+"""Rules over files: where they fire and what the files become. Nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from editvec.patterns import astgrep
+from editvec.patterns.astgrep import Match
+from editvec.patterns.code import parse
+from editvec.patterns.proof import disjoint
+from editvec.patterns.prose import find_prose
+from editvec.patterns.rule import LoadedRule
+from editvec.rewrite.source import Source
+from editvec.rewrite.splice import TextEdit, compose, shrink, splice
+from editvec.syntax import languages
+from editvec.syntax.languages import Language
+
+_MAX_ROUNDS = 8
+"""A place inside another one is due in the next round; nothing sensible nests deeper."""
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What rules would do to a file."""
+
+    path: Path | None
+    """None for a text that is no file."""
+    before: bytes
+    edits: tuple[TextEdit, ...]
+    problem: str = ""
+    """Why it must not be written; empty when it may."""
+
+    @cached_property
+    def after(self) -> bytes:
+        """The bytes that the file becomes."""
+        return splice(self.before, self.edits)
+
+
+def find_changes(rules: Sequence[LoadedRule], texts: Iterable[tuple[Path | None, bytes]]) -> list[Change]:
+    """What the rules, all of one language, would change in the texts of that language, in order; texts without a place
+    for them are left out."""
+    language = languages.get(rules[0].language)
+    before = [(path, data, Source(data)) for path, data in texts]
+    edits: list[list[TextEdit]] = [[] for _ in before]
+    problems = [""] * len(before)
+    waiting = {number: source for number, (_, _, source) in enumerate(before)}
+    for _ in range(_MAX_ROUNDS):
+        again: dict[int, Source] = {}
+        found = _matches(rules, [source.utf8 for source in waiting.values()], language.name)
+        for (number, source), matches in zip(waiting.items(), found, strict=True):
+            chosen = [match for match in disjoint(matches) if match.replacement is not None]
+            try:
+                made = [source.edit(match.start, match.end, match.replacement or "") for match in chosen]
+            except UnicodeEncodeError as error:
+                problems[number] = f"{source.codec} has no {error.object[error.start : error.end]!r}"
+                continue
+            small = [smaller for edit in made if (smaller := shrink(source.data, edit))]
+            if small:
+                edits[number] = compose(before[number][1], edits[number], small)
+                if len(chosen) < len(matches):
+                    again[number] = Source(splice(source.data, small))
+        waiting = again
+        if not waiting:
+            break
+    changes = []
+    for (path, data, _), made, problem in zip(before, edits, problems, strict=True):
+        if made or problem:
+            change = Change(path, data, tuple(made), problem)
+            broken = not problem and isinstance(language, Language) and breaks(language, data, change.after)
+            changes.append(Change(path, data, tuple(made), "it would no longer parse") if broken else change)
+    return changes
+
+
+def _matches(rules: Sequence[LoadedRule], texts: Sequence[bytes], language: str) -> list[list[Match]]:
+    found: list[list[Match]] = [[] for _ in texts]
+    code = [rule for rule in rules if rule.prose is None]
+    if code:
+        found = astgrep.scan("---\n".join(rule.text for rule in code), texts, language)
+    for rule in rules:
+        if rule.prose is not None:
+            for matches, text in zip(found, texts, strict=True):
+                matches += find_prose(rule.prose, text)
+    return found
+
+
+def breaks(language: Language, before: bytes, after: bytes) -> bool:
+    """Whether a text parsed and does not any more."""
+    return not _has_error(language, before) and _has_error(language, after)
+
+
+def _has_error(language: Language, data: bytes) -> bool:
+    return parse(language, Source(data).utf8).root_node.has_error

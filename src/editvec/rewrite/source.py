@@ -1,0 +1,48 @@
+"""A user's file as ast-grep can read it: UTF-8, with the way back to the file's own bytes."""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+
+from editvec.rewrite.splice import TextEdit
+
+
+class Source:
+    """The bytes of a file and the same text in UTF-8. What is not UTF-8 or UTF-16 counts as Latin-1, byte by byte."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.codec = _codec(data)
+        self.utf8 = data if self.codec == "utf-8" else data.decode(self.codec).encode()
+
+    def edit(self, start: int, end: int, text: str) -> TextEdit:
+        """An edit of the UTF-8 text as one of the file; UnicodeEncodeError when the file's encoding has no such
+        character. A line that the edit begins ends like the file's lines do."""
+        if self.has_crlf:
+            text = re.sub(r"(?<!\r)\n", "\r\n", text)
+        if self.codec == "utf-8":
+            return TextEdit(start, end, text.encode())
+        low, high = (len(self.utf8[:offset].decode().encode(self.codec)) for offset in (start, end))
+        return TextEdit(low, high, text.encode(self.codec))
+
+    @property
+    def has_crlf(self) -> bool:
+        """Whether most lines end with a carriage return and a line feed."""
+        return 2 * self.utf8.count(b"\r\n") > self.utf8.count(b"\n")
+
+
+def _codec(data: bytes) -> str:
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        # The mark stays a character of the text, so that nothing is lost on the way back.
+        codec = "utf-16-le" if data.startswith(BOM_UTF16_LE) else "utf-16-be"
+        try:
+            if data.decode(codec).encode(codec) == data:
+                return codec
+        except UnicodeDecodeError:
+            return "latin-1"
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"

@@ -1,0 +1,175 @@
+"""From examples to rules, in every language, each proved by ast-grep itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from editvec.patterns import Rule, edit_example, file_example, induce, load_rules, make_rules, why_not
+from editvec.patterns.astgrep import scan
+from editvec.patterns.proof import apply_matches
+from editvec.syntax.languages import Language, get
+from editvec.syntax.snippet import snippet_edit
+
+ONE: dict[str, list[tuple[str, str, str | None, str | None]]] = {
+    "csharp": [
+        ("x = x + 1;", "x++;", "$X = $X + 1", "$X++"),
+        ("Assert.Equal(0, xs.Count);", "Assert.Empty(xs);", "Assert.Equal(0, $X.Count)", "Assert.Empty($X)"),
+        ("var a = Foo(x == null ? null : x.B);", "var a = Foo(x?.B);", "$X == null ? null : $X.B", "$X?.B"),
+        ("await Load(id);", "await Load(id).ConfigureAwait(false);", "await $X", "await $X.ConfigureAwait(false)"),
+        (
+            "public int Size() { return n; }",
+            "public int Size() => n;",
+            "public int Size() { return $X; }",
+            "public int Size() => $X;",
+        ),
+    ],
+    "python": [
+        ("self.assertEquals(a, b)", "self.assertEqual(a, b)", "self.assertEquals($X, $Y)", "self.assertEqual($X, $Y)"),
+        ("if len(xs) == 0: pass", "if not xs: pass", "len($X) == 0", "not $X"),
+        ("y = dict([(k, v) for k, v in p])", "y = dict((k, v) for k, v in p)", None, None),
+    ],
+    "java": [("if (s.size() == 0) { f(); }", "if (s.isEmpty()) { f(); }", "$X.size() == 0", "$X.isEmpty()")],
+    "javascript": [
+        ("const a = xs.indexOf(x) !== -1;", "const a = xs.includes(x);", "$X.indexOf($Y) !== -1", "$X.includes($Y)")
+    ],
+    "typescript": [("let a: Array<string> = f(x);", "let a: string[] = f(x);", "Array<$T>", "$T[]")],
+    "tsx": [
+        ("const a = xs.indexOf(x) !== -1;", "const a = xs.includes(x);", "$X.indexOf($Y) !== -1", "$X.includes($Y)")
+    ],
+    "go": [
+        (
+            "err = ioutil.WriteFile(p, b, 0644)",
+            "err = os.WriteFile(p, b, 0644)",
+            "ioutil.WriteFile($X, $Y, $Z)",
+            "os.WriteFile($X, $Y, $Z)",
+        )
+    ],
+    "rust": [
+        (
+            "let n = xs.iter().map(f).flatten();",
+            "let n = xs.iter().flat_map(f);",
+            "$X.map($Y).flatten()",
+            "$X.flat_map($Y)",
+        )
+    ],
+    "cpp": [("if (v.size() == 0) { f(); }", "if (v.empty()) { f(); }", "$X.size() == 0", "$X.empty()")],
+}
+
+
+@pytest.mark.parametrize(("language", "example"), [(name, each) for name, all_ in ONE.items() for each in all_])
+def test_one_example_gives_a_rule(language: str, example: tuple[str, str, str | None, str | None]) -> None:
+    before, after, pattern, fix = example
+    edit = snippet_edit(before, after, language, "e")
+    (found,) = make_rules([edit])
+    assert isinstance(found.rule, Rule)
+    if pattern is not None:
+        assert (found.rule.before.text, found.rule.after) == (pattern, fix)
+    assert found.proof.support == ("e",)
+    # What the proof says is so: the YAML as it is written rewrites the example and then has nothing more to do.
+    shown = edit_example(edit)
+    assert shown is not None
+    ((*matches,), rest) = scan(found.rule.as_yaml(), [shown.before, shown.after], language)
+    assert apply_matches(shown.before, matches).split() == shown.after.split()
+    assert rest == []
+
+
+def _rules(language: str, *pairs: tuple[str, str]) -> list[tuple[str, str, int]]:
+    edits = [snippet_edit(before, after, language, str(at)) for at, (before, after) in enumerate(pairs)]
+    found = make_rules(edits)
+    return [
+        (each.rule.before.text, each.rule.after, len(each.proof.support))
+        for each in found
+        if isinstance(each.rule, Rule)
+    ]
+
+
+def test_what_differs_becomes_a_metavariable_and_the_same_twice_the_same_one() -> None:
+    found = _rules(
+        "csharp",
+        ("var a = x == null ? null : x.Name;", "var a = x?.Name;"),
+        ("return customer == null ? null : customer.City;", "return customer?.City;"),
+    )
+    assert found == [("$X == null ? null : $X.$M", "$X?.$M", 2)]
+
+
+def test_lists_of_different_lengths_become_any_number() -> None:
+    found = _rules(
+        "python",
+        ("log.warn('a', b, c)", "log.warning('a', b, c)"),
+        ("log.warn(d)", "log.warning(d)"),
+        ("self.log.warn(e, f(g))", "self.log.warning(e, f(g))"),
+    )
+    assert found == [("$X.warn($$$ARGS)", "$X.warning($$$ARGS)", 3)]
+
+
+def test_a_group_may_give_several_rules() -> None:
+    found = _rules(
+        "csharp",
+        ("a = a + 1;", "a++;"),
+        ("b.c = b.c + 1;", "b.c++;"),
+        ("Assert.Equal(0, xs.Count);", "Assert.Empty(xs);"),
+    )
+    assert found == [("$X = $X + 1", "$X++", 2), ("Assert.Equal(0, $X.Count)", "Assert.Empty($X)", 1)]
+
+
+def test_after_may_only_use_what_before_binds() -> None:
+    pairs = [("f(a);", "g(a, b);"), ("f(c);", "g(c, d);")]
+    # Nothing says what comes second, and what one example says the other contradicts.
+    assert _rules("csharp", *pairs) == []
+    assert _rules("csharp", pairs[0]) == [("f($X)", "g($X, b)", 1)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [("x;", "y;", ""), ("f( a );", "f(a);", "say the same"), ("f(a)(b);", "f(b)(a);", "")],
+)
+def test_no_rule_says_why(before: str, after: str, reason: str) -> None:
+    edit = snippet_edit(before, after, "javascript", "e")
+    example = edit_example(edit)
+    assert example is not None
+    if not make_rules([edit]):
+        assert reason in why_not([example])
+
+
+def test_a_bare_metavariable_is_no_rule() -> None:
+    assert _rules("csharp", ("f(a);", "f(a.B());"), ("g(c.d);", "g(c.d.B());")) == []
+
+
+def test_an_edit_that_could_go_on_for_ever_is_no_rule() -> None:
+    for _, after, _ in _rules("python", ("x = f(a)", "x = g(f(a))")):
+        assert "f(" not in after
+
+
+def test_an_expression_with_operators_is_not_torn_apart() -> None:
+    edit = snippet_edit("if (isEmpty(s)) { }", "if (s.isEmpty()) { }", "java", "e")
+    (found,) = make_rules([edit])
+    assert isinstance(found.rule, Rule)
+    texts = [b"class C { void m() { f(isEmpty(a + b)); f(isEmpty(a.b())); } }"]
+    ((*matches,),) = scan(found.rule.as_yaml(), texts, "java")
+    assert [match.replacement for match in matches] == ["a.b().isEmpty()"]
+
+
+def test_several_places_of_a_file_are_one_rule() -> None:
+    language = get("python")
+    assert isinstance(language, Language)
+    before = b"def f(xs):\n    a = len(xs) == 0\n    return a\n\n\ndef g(ys):\n    return len(ys.zs) == 0\n"
+    after = b"def f(xs):\n    a = not xs\n    return a\n\n\ndef g(ys):\n    return not ys.zs\n"
+    (found,) = induce([file_example("f.py", language, before, after)])
+    assert isinstance(found.rule, Rule)
+    assert (found.rule.before.text, found.rule.after) == ("len($X) == 0", "not $X")
+    # A place that the edit left alone speaks against the rule.
+    other = before + b"\n\ndef h(zs):\n    return len(zs) == 0\n"
+    kept = induce([file_example("f.py", language, other, other.replace(b"len(xs) == 0", b"not xs"))])
+    assert [each.rule.before.text for each in kept if isinstance(each.rule, Rule)] == ["$X = len($Y) == 0"]
+
+
+def test_rules_are_read_back() -> None:
+    (found,) = make_rules([snippet_edit("x = x + 1;", "x++;", "csharp", "e")])
+    (loaded,) = load_rules(found.rule.as_yaml())
+    assert (loaded.id, loaded.language, loaded.message) == (found.rule.id, "csharp", found.rule.summary)
+    assert load_rules(loaded.text) == [loaded]
+
+
+def test_the_same_examples_give_the_same_rules() -> None:
+    pairs = [("a = a + 1;", "a++;"), ("b.c = b.c + 1;", "b.c++;"), ("d = d + 2;", "d += 2;")]
+    assert _rules("csharp", *pairs) == _rules("csharp", *pairs)
