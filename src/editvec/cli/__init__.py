@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from editvec import __version__
-from editvec.cli import completion, convert, draw, edit, evaluate, mine, show, split, stats, train
+from editvec.cli import apply, completion, convert, draw, edit, evaluate, mine, rule, show, split, stats, train
 from editvec.errors import StoppedError, UserError
 
 
@@ -43,6 +43,7 @@ def app() -> None:
     editvec show edits.parquet                        # look at some of them
     editvec train --train edits.parquet -o runs/mine  # learn them
     editvec edit runs/mine --before 'i = i + 1;' --like-before 'x = x + 1;' --like-after 'x++;'
+    editvec apply --like 'x = x + 1;' 'x++;' src/     # the same by a proved rule: prints a diff, writes nothing
     """
 
 
@@ -56,6 +57,8 @@ _VERBS = (
     train.train,
     evaluate.evaluate,
     edit.edit,
+    rule.rule,
+    apply.apply,
     completion.completion,
 )
 for _verb in _VERBS:

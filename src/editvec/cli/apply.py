@@ -1,0 +1,255 @@
+"""`editvec apply`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from editvec.patterns.rule import LoadedRule
+    from editvec.rewrite.apply import Change
+    from editvec.rewrite.splice import TextEdit
+
+_FILES_AT_ONCE = 500
+
+
+@click.command()
+@click.argument("arguments", nargs=-1, required=True, metavar="[RULE.yml] PATHS...")
+@click.option("--like", nargs=2, metavar="BEFORE AFTER", help="An example instead of a rule.")
+@click.option("--language", help="What the example is written in; by default what the files are.")
+@click.option("-U", "--update", is_flag=True, help="Write the files.")
+@click.option("-i", "--interactive", is_flag=True, help="Ask at every place, and write those that you want.")
+@click.option("--check", is_flag=True, help="Exit with 1 when there is a place.")
+@click.option("--json", "as_json", is_flag=True, help="Print the places as JSON instead of a diff.")
+def apply(
+    arguments: tuple[str, ...],
+    like: tuple[str, str] | None,
+    language: str | None,
+    update: bool,
+    interactive: bool,
+    check: bool,
+    as_json: bool,
+) -> None:
+    """Apply a rule, or an edit shown once, to files: a diff is printed, and nothing is written unless you say so.
+
+    RULE.yml is a rule of editvec rule, or any ast-grep rule with a fix. PATHS are files and folders; of a folder, what
+    git ignores and what is vendored or generated is left alone. With - as the only path, stdin becomes stdout. With -i
+    the answers are y (yes), n (no), e (edit it first), a (yes to all), q (quit).
+
+    A file that parsed and would not parse any more is not written. Exit codes: 0 fine, 1 a file could not be written,
+    or there are places and --check was given, 2 wrong use, 3 the rule is damaged, 130 interrupted.
+
+    \b
+    editvec apply rules/use-assert-empty.yml src/
+    editvec apply --like 'x = x + 1;' 'x++;' src/ -i
+    editvec apply rule.yml - < Old.cs > New.cs
+    editvec apply rule.yml . | git apply
+    """
+    from editvec.errors import UserError
+
+    names = list(arguments)
+    rules = [] if like else _load(names.pop(0))
+    if not names:
+        raise UserError("say where: give files or folders, or - for stdin.")
+    if interactive and (update or as_json):
+        raise UserError("-i asks and writes by itself: leave -U and --json away.")
+    if names == ["-"]:
+        _pipe(rules or _rules_like(like, [language] if language else []))
+        return
+    paths = [Path(name) for name in names]
+    changes = _changes(rules, like, language, paths)
+    problems: list[str]
+    if interactive:
+        from editvec.cli.ask import ask
+
+        num_places, num_files, problems = ask(changes)
+        _close(num_places, num_files, f"{num_places} places in {num_files} files were written.", problems, False)
+        return
+    num_places = num_files = 0
+    rows: list[dict[str, Any]] = []
+    problems = []
+    for change in changes:
+        if change.problem:
+            problems.append(f"{change.path}: not written: {change.problem}.")
+            continue
+        num_places += len(change.edits)
+        num_files += 1
+        if as_json:
+            rows.append(_as_json(change))
+        else:
+            print_diff(change, change.edits)
+        if update:
+            _write(change)
+    if as_json:
+        from editvec.cli.terminal import print_json
+
+        print_json(rows)
+    done = "They were written." if update else "Nothing was written: -U writes, -i asks one by one."
+    _close(num_places, num_files, f"{num_places} places in {num_files} files. {done}", problems, check)
+
+
+def _close(num_places: int, num_files: int, line: str, problems: list[str], check: bool) -> None:
+    from editvec.cli.terminal import printable
+
+    for problem in problems:
+        click.echo(f"editvec: {printable(problem)}", err=True)
+    plural = line.replace("1 places", "1 place") if num_places == 1 else line
+    plural = plural.replace("1 files", "1 file") if num_files == 1 else plural
+    click.echo(plural, err=True)
+    if problems or (check and num_places):
+        raise click.exceptions.Exit(1)
+
+
+def _load(name: str) -> list[LoadedRule]:
+    from editvec.errors import UserError
+    from editvec.patterns import load_rules
+
+    path = Path(name)
+    if not path.is_file():
+        raise UserError(f"{name} is not a rule file. Make one with editvec rule, or give --like BEFORE AFTER.")
+    try:
+        return load_rules(path.read_text(encoding="utf-8"), name)
+    except UnicodeDecodeError:
+        raise UserError(f"{name} is not UTF-8. Give a rule as YAML.") from None
+
+
+def _rules_like(like: tuple[str, str] | None, names: list[str]) -> list[LoadedRule]:
+    """A rule of one example in each of the languages in which it is one."""
+    from editvec.errors import UserError
+    from editvec.patterns import edit_example, load_rules, make_rules, why_not
+    from editvec.syntax.snippet import snippet_edit
+
+    if like is None:
+        return []
+    if not names:
+        raise UserError("say what the example is written in, such as --language csharp.")
+    reason = ""
+    found: list[LoadedRule] = []
+    for name in names:
+        edit = snippet_edit(like[0], like[1], name, "example")
+        for each in make_rules([edit]):
+            found += load_rules(each.rule.as_yaml())
+        if not found and not reason:
+            example = edit_example(edit)
+            reason = why_not([example]) if example else f"it does not parse as {name}"
+    if not found:
+        raise UserError(f"no rule can be made of the example: {reason}.")
+    return found
+
+
+def _changes(
+    rules: list[LoadedRule], like: tuple[str, str] | None, language: str | None, paths: list[Path]
+) -> Iterator[Change]:
+    """What is to be changed, file by file; a rule looks at the files of its language."""
+    from editvec.cli.terminal import progress
+    from editvec.rewrite.apply import find_changes
+    from editvec.rewrite.tree import find_files, is_worth_reading
+    from editvec.syntax.languages import known, language_of
+
+    if not rules:
+        rules = _rules_like(like, [language] if language else _languages(paths))
+    wanted = {rule.language for rule in rules}
+    files: dict[str, list[Path]] = {}
+    for file in find_files(paths, wanted):
+        found = language_of(file.name)
+        name = found.name if found is not None and found.name in wanted else next(iter(wanted))
+        files.setdefault(name, []).append(file)
+    total = sum(len(each) for each in files.values())
+    with progress("Looking", "files") as tell:
+        done = places = 0
+        for name in (each for each in known() if each in files):
+            chosen = [rule for rule in rules if rule.language == name]
+            for start in range(0, len(files[name]), _FILES_AT_ONCE):
+                part = files[name][start : start + _FILES_AT_ONCE]
+                texts = ((file, file.read_bytes()) for file in part)
+                for change in find_changes(chosen, [each for each in texts if is_worth_reading(each[1])]):
+                    places += len(change.edits)
+                    yield change
+                done += len(part)
+                tell(done, total, places)
+
+
+def _languages(paths: list[Path]) -> list[str]:
+    """The languages of the files, the most frequent first; code before prose."""
+    from collections import Counter
+
+    from editvec.rewrite.tree import find_files
+    from editvec.syntax.languages import Language, known, language_of
+
+    counts: Counter[str] = Counter()
+    for file in find_files(paths, set(known())):
+        if (found := language_of(file.name)) is not None:
+            counts[found.name] += 1
+    return sorted(counts, key=lambda name: (not isinstance(known()[name], Language), -counts[name]))
+
+
+def _pipe(rules: list[LoadedRule]) -> None:
+    from editvec.errors import UserError
+    from editvec.rewrite.apply import find_changes
+
+    if len({rule.language for rule in rules}) > 1:
+        raise UserError("the rules are for several languages. Give files instead of stdin.")
+    data = sys.stdin.buffer.read()
+    found = find_changes(rules, [(None, data)])
+    problem = found[0].problem if found else ""
+    sys.stdout.buffer.write(found[0].after if found and not problem else data)
+    sys.stdout.buffer.flush()
+    places = len(found[0].edits) if found and not problem else 0
+    _close(places, 1, f"{places} places.", [f"stdin is unchanged: {problem}."] if problem else [], False)
+
+
+def _write(change: Change) -> None:
+    from editvec.cli.terminal import printable
+    from editvec.rewrite.tree import dirty_files, write_file
+
+    assert change.path is not None
+    if dirty_files([change.path]):
+        click.echo(f"editvec: {printable(str(change.path))} had uncommitted changes; they are kept.", err=True)
+    write_file(change.path, change.before, change.after)
+
+
+def print_diff(change: Change, edits: tuple[TextEdit, ...]) -> None:
+    """The diff: coloured and harmless on a terminal, byte for byte elsewhere."""
+    from editvec.cli.terminal import console, printable
+    from editvec.rewrite.patch import unified_diff
+
+    assert change.path is not None
+    text = unified_diff(_name(change.path), change.before, edits)
+    if not sys.stdout.isatty():
+        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
+        return
+    out = console()
+    colours = {"-": "red", "+": "green", "@": "cyan"}
+    for line in text.decode(errors="replace").split("\n")[:-1]:
+        style = "bold" if line.startswith(("--- ", "+++ ")) else colours.get(line[:1])
+        out.print(printable(line.removesuffix("\r")), style=style)
+
+
+def _name(path: Path) -> bytes:
+    """The path as a diff names it: from here, where it is below here."""
+    import os
+
+    here = Path.cwd()
+    absolute = path if path.is_absolute() else here / path
+    absolute = Path(os.path.normpath(absolute))
+    shown = absolute.relative_to(here) if absolute.is_relative_to(here) else absolute
+    return os.fsencode(shown.as_posix().lstrip("/"))
+
+
+def _as_json(change: Change) -> dict[str, Any]:
+    places = [
+        {
+            "start": edit.start,
+            "end": edit.end,
+            "line": change.before.count(b"\n", 0, edit.start) + 1,
+            "before": change.before[edit.start : edit.end].decode(errors="replace"),
+            "after": edit.text.decode(errors="replace"),
+        }
+        for edit in change.edits
+    ]
+    return {"path": str(change.path), "places": places}

@@ -1,0 +1,158 @@
+"""`editvec rule` and `editvec apply` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from editvec import store
+from editvec.patterns.astgrep import program
+from editvec.syntax.snippet import snippet_edit
+from tests.cli.test_cli import run
+from tests.conftest import Repo
+
+CODE = "class A {\n\tvoid M() {\n\t\tcount = count + 1; // one\n\t\tthis.b = this.b + 1;\n\t}\n}\n"
+INCREMENT = ("--like", "x = x + 1;", "x++;")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Repo:
+    repo = Repo.create(tmp_path / "project")
+    repo.write({"src/A.cs": CODE, "src/B.cs": "class B { }\n", "README.md": "x = x + 1;\n"})
+    repo.git("add", ".")
+    repo.git("commit", "-qm", "x")
+    return repo
+
+
+def test_a_diff_and_nothing_written(project: Repo) -> None:
+    done = run("apply", *INCREMENT, "src", cwd=project.path)
+    assert done.stderr == "2 places in 1 file. Nothing was written: -U writes, -i asks one by one.\n"
+    assert (project.path / "src/A.cs").read_text() == CODE
+    subprocess.run(["git", "apply", "-"], input=done.stdout, text=True, cwd=project.path, check=True)
+    assert (project.path / "src/A.cs").read_text() == CODE.replace("count = count + 1", "count++").replace(
+        "this.b = this.b + 1", "this.b++"
+    )
+
+
+def test_writing(project: Repo) -> None:
+    done = run("apply", *INCREMENT, ".", "-U", cwd=project.path)
+    assert "They were written." in done.stderr
+    assert "count++; // one" in (project.path / "src/A.cs").read_text()
+    again = run("apply", *INCREMENT, ".", "-U", "--check", cwd=project.path)
+    assert "0 places" in again.stderr
+    (project.path / "src/A.cs").write_text(CODE + "// mine\n")
+    dirty = run("apply", *INCREMENT, ".", "-U", cwd=project.path)
+    assert "uncommitted" in dirty.stderr
+    assert (project.path / "src/A.cs").read_text().endswith("// mine\n")
+
+
+def test_places_as_json_and_an_exit_code(project: Repo) -> None:
+    (row,) = json.loads(run("apply", *INCREMENT, "src", "--json", "--check", cwd=project.path, code=1).stdout)
+    assert row["path"] == "src/A.cs"
+    assert [place["line"] for place in row["places"]] == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("answers", "written"), [("n\ny\n", 1), ("a\n", 2), ("q\n", 0), ("what\ny\nq\n", 1), ("y\ny\n", 2), ("y\n", 1)]
+)
+def test_asking(project: Repo, answers: str, written: int) -> None:
+    command = [sys.executable, "-m", "editvec", "apply", *INCREMENT, "src", "-i"]
+    done = subprocess.run(command, input=answers, capture_output=True, text=True, cwd=project.path)
+    assert "Traceback" not in done.stderr
+    assert (project.path / "src/A.cs").read_text().count("++") == written
+    # The answers ended before the questions did: what was wanted until then is kept.
+    assert done.returncode == (130 if answers == "y\n" else 0)
+
+
+def test_editing_a_place(project: Repo, tmp_path: Path) -> None:
+    editor = tmp_path / "editor.sh"
+    editor.write_text('#!/bin/sh\nsed -i "s/++/ += 1/" "$1"\n')
+    editor.chmod(0o755)
+    command = [sys.executable, "-m", "editvec", "apply", *INCREMENT, "src", "-i"]
+    done = subprocess.run(
+        command,
+        input="e\nq\n",
+        capture_output=True,
+        text=True,
+        cwd=project.path,
+        env={**os.environ, "EDITOR": str(editor)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert (project.path / "src/A.cs").read_text() == CODE.replace("count = count + 1", "count += 1")
+
+
+def test_a_rule_in_a_pipe(project: Repo) -> None:
+    rule = project.path / "rule.yml"
+    run("rule", "--text", "--language", "csharp", "--from", "x = x + 1;", "x++;", "-o", str(rule), "--test")
+    done = subprocess.run(
+        [sys.executable, "-m", "editvec", "apply", str(rule), "-"], input=CODE.encode(), capture_output=True, check=True
+    )
+    assert done.stdout.decode() == CODE.replace("count = count + 1", "count++").replace(
+        "this.b = this.b + 1", "this.b++"
+    )
+    assert run("apply", str(rule), "src", cwd=project.path).stdout.count("\n+\t") == 2
+
+
+def test_ast_grep_runs_the_rule_and_its_tests(project: Repo) -> None:
+    folder = project.path / "rules"
+    folder.mkdir()
+    run("rule", "--text", "--language", "csharp", "--from", "x = x + 1;", "x++;", "-o", str(folder / "r.yml"), "--test")
+    (test,) = folder.glob("*-test.yml")
+    (project.path / "tests").mkdir()
+    test.rename(project.path / "tests" / test.name)
+    (project.path / "sgconfig.yml").write_text("ruleDirs: [rules]\ntestConfigs: [{testDir: tests}]\n")
+    done = subprocess.run(
+        [program(), "test", "--skip-snapshot-tests"], cwd=project.path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    subprocess.run(
+        [program(), "scan", "-U", "-r", "rules/r.yml", "src"], cwd=project.path, check=True, capture_output=True
+    )
+    assert (project.path / "src/A.cs").read_text().count("++") == 2
+
+
+def test_a_rule_of_files(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f(xs):\n    return len(xs) == 0\n")
+    (tmp_path / "b.py").write_text("def f(xs):\n    return not xs\n")
+    done = run("rule", "--from", str(tmp_path / "a.py"), str(tmp_path / "b.py"), "--json")
+    (found,) = json.loads(done.stdout)
+    assert found["summary"] == "len($X) == 0  →  not $X"
+    assert found["proof"]["support"] == [str(tmp_path / "a.py")]
+
+
+def test_a_rule_of_mined_edits(tmp_path: Path) -> None:
+    pairs = [("x = x + 1;", "x++;"), ("f(a);", "g(a);"), ("a.b = a.b + 1;", "a.b++;")]
+    edits = [snippet_edit(before, after, "csharp", f"e{at}") for at, (before, after) in enumerate(pairs)]
+    store.write(tmp_path / "edits.parquet", edits)
+    (found,) = json.loads(run("rule", "--edits", str(tmp_path / "edits.parquet"), "#1", "e2", "--json").stdout)
+    assert found["proof"]["support"] == ["e0", "e2"]
+    assert len(json.loads(run("rule", "--edits", str(tmp_path / "edits.parquet"), "--json").stdout)) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("rule",), 2, "--from"),
+        (("rule", "--text", "--from", "a", "b"), 2, "--language"),
+        (("rule", "--from", "nowhere.cs", "b.cs"), 2, "not a file"),
+        (("rule", "--from", "nowhere", "b"), 2, "--language"),
+        (("rule", "--text", "--language", "csharp", "--from", "x", "y"), 1, "no rule"),
+        (("rule", "--text", "--language", "csharp", "--from", "f(a);", "f( a );"), 1, "say the same"),
+        (("rule", "--text", "--language", "csharp", "--from", "f(a);", "f(a);", "--test"), 2, "-o"),
+        (("apply", "nowhere.yml", "."), 2, "not a rule file"),
+        (("apply", *INCREMENT), 2, "PATHS"),
+        (("apply", *INCREMENT, "nowhere"), 2, "does not exist"),
+        (("apply", "--like", "x", "y", "--language", "csharp", "."), 2, "no rule can be made"),
+        (("apply", *INCREMENT, "-"), 2, "--language"),
+        (("apply", *INCREMENT, ".", "-i", "-U"), 2, "-i"),
+    ],
+)
+def test_wrong_use_is_one_line(arguments: tuple[str, ...], code: int, message: str, tmp_path: Path) -> None:
+    done = run(*arguments, cwd=tmp_path, code=code)
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
