@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO := demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types bench clean
+.PHONY: help demo test check lint types model bench clean
 
 help: ## Show the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
@@ -46,6 +46,9 @@ types: $(VENV)/.dev ## Check the types
 	$(BIN)/mypy
 
 check: lint types test ## What CI runs: lint, types, tests
+
+model: $(VENV)/.dev ## Train the model in the package again: make model EDITVEC_DATA=path/to/the/data (hours)
+	$(BIN)/python model/build.py --work runs/packaged --data $(EDITVEC_DATA)
 
 bench: $(VENV)/.bench ## Measure mining: make bench REPO=path/to/a/clone
 	$(BIN)/python benchmarks/mine.py $(REPO)

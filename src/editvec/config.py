@@ -94,7 +94,15 @@ class Config:
 RECIPES: Mapping[str, Config] = {
     "iclr19": Config(),
     "default": Config(
-        ModelConfig(changed_only=True, unknown_slots=32, embed_dropout=0.1),
+        ModelConfig(
+            vocab_size=20_000,
+            changed_only=True,
+            residual=True,
+            tied=True,
+            head_size=2_000,
+            unknown_slots=16,
+            embed_dropout=0.1,
+        ),
         TrainingConfig(epochs=12, batch_edits=64, batch_tokens=8192, schedule="linear", warmup_steps=500),
     ),
 }

@@ -40,6 +40,8 @@ WEIGHTS, SEEN = "model.safetensors", "seen.u64"
 _BATCH, _TOKENS = 256, 32_768
 _ROWS = 640
 """Hypotheses that are searched at once."""
+PACKAGED = Path(__file__).parent / "packaged"
+"""The model that comes with the package."""
 MARGIN = 10.0
 """How much less likely than the best, in nats, a hypothesis may be before a search drops it."""
 
@@ -173,9 +175,11 @@ class EditModel:
         save_weights(folder / WEIGHTS, self.network)
 
 
-def load(folder: str | Path) -> EditModel:
-    """The model in a folder."""
-    folder = Path(folder)
+def load(folder: str | Path | None = None) -> EditModel:
+    """The model in a folder, or the one that comes with the package."""
+    if folder is None and not PACKAGED.is_dir():
+        raise UserError("this copy of editvec has no model in it. Make it with make model, or give a model's folder.")
+    folder = PACKAGED if folder is None else Path(folder)
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder. Give the folder of a trained model.")
     for name in (CONFIG, VOCAB, WEIGHTS):

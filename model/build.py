@@ -1,0 +1,119 @@
+"""Makes the model in the package again from scratch: mine → mix → train → pack.
+
+Mined edits and the run are kept in the work folder: what is done is not done again, what was interrupted goes on.
+
+    python model/build.py --work runs/packaged --data $EDITVEC_DATA
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import click
+import safetensors.torch
+import torch
+
+from editvec import config, model, store
+from editvec.edit import Edit
+from editvec.files import write_atomically
+from editvec.mining import mine
+from editvec.mining.batch import Task
+from editvec.mining.recipes import get_recipe
+from editvec.mining.sources import locate, pick_languages
+from editvec.training import CHECKPOINT, Files, resume, train
+
+HERE = Path(__file__).parent
+PACKAGED = model.PACKAGED
+DEV_SHARE = 0.03
+
+
+@click.command()
+@click.option(
+    "--work", required=True, type=click.Path(path_type=Path), help="Where to keep what was mined, and the run."
+)
+@click.option("--data", type=click.Path(exists=True, path_type=Path), help="With githubedits/ and prose_edits/.")
+@click.option(
+    "--mirrors", type=click.Path(exists=True, path_type=Path), help="Clones (owner+name/repo) to use instead."
+)
+@click.option("--pack-only", is_flag=True, help="Pack the run as it is.")
+@click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
+def main(work: Path, data: Path | None, mirrors: Path | None, pack_only: bool, settings: tuple[str, ...]) -> None:
+    """Make the model."""
+    run = work / "run"
+    if not pack_only:
+        sources = tomllib.loads((HERE / "sources.toml").read_text())
+        files = Files(work / "train.parquet", work / "dev.parquet")
+        if not files.train.exists():
+            _mix(list(_parts(sources, work, data, mirrors)), sources["seed"], files)
+        chosen: dict[str, Any] = dict(setting.split("=", 1) for setting in settings)
+        if (run / CHECKPOINT).exists():
+            resume(run)
+        elif not (run / model.WEIGHTS).exists():
+            train(run, files, config.with_settings(config.recipe("default"), chosen))
+    _pack(run)
+
+
+def _parts(sources: dict[str, Any], work: Path, data: Path | None, mirrors: Path | None) -> Iterator[list[Edit]]:
+    """The edits of each language, sampled."""
+    rng = Random(sources["seed"])
+    by_language: dict[str, list[Edit]] = defaultdict(list)
+    recipe = get_recipe("default")
+    for source in sources["repository"]:
+        name = "+".join(source["address"].split("/")[-2:])
+        mined = work / "mined" / f"{name}.parquet"
+        if not mined.exists():
+            mined.parent.mkdir(parents=True, exist_ok=True)
+            repository = locate(str(mirrors / name / "repo") if mirrors else source["address"])
+            task = Task(repository, recipe, pick_languages((), recipe), ())
+            mine.mine(mine.Request(task, since=source.get("since")), mined)
+        for edit in store.read(mined):
+            by_language[edit.language].append(edit)
+    for language in sorted(by_language):
+        yield _sampled(by_language[language], sources["max_edits"], rng)
+    if data is not None:
+        csharp = list(store.read(data / "githubedits" / "train.jsonl.gz", trees=False))
+        yield _sampled(csharp, sources["max_csharp"], rng)
+        yield _sampled(list(store.read(data / "prose_edits" / "train.tsv.gz")), sources["max_prose"], rng)
+
+
+def _sampled(edits: list[Edit], most: int, rng: Random) -> list[Edit]:
+    return edits if len(edits) <= most else rng.sample(edits, most)
+
+
+def _mix(parts: list[list[Edit]], seed: int, files: Files) -> None:
+    """One file to train on and one to measure with; no commit is in both."""
+    edits = [edit for part in parts for edit in part]
+    Random(seed).shuffle(edits)
+    held = [_is_held_out(edit) for edit in edits]
+    assert files.dev is not None
+    store.write(files.train, (edit for edit, out in zip(edits, held, strict=True) if not out))
+    store.write(files.dev, (edit for edit, out in zip(edits, held, strict=True) if out))
+
+
+def _is_held_out(edit: Edit) -> bool:
+    key = edit.source.commit if edit.source and edit.source.commit else edit.id
+    return int.from_bytes(blake2b(key.encode(), digest_size=4).digest()) < DEV_SHARE * 2**32
+
+
+def _pack(run: Path) -> None:
+    """Half precision, and only what loading needs."""
+    PACKAGED.mkdir(exist_ok=True)
+    weights = safetensors.torch.load((run / model.WEIGHTS).read_bytes())
+    half = {name: weight.to(torch.float16) for name, weight in weights.items()}
+    write_atomically(PACKAGED / model.WEIGHTS, safetensors.torch.save(half))
+    for name in (model.CONFIG, model.VOCAB):
+        write_atomically(PACKAGED / name, (run / name).read_bytes())
+    *_, last = (json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines())
+    size = sum(file.stat().st_size for file in PACKAGED.iterdir()) / 1e6
+    click.echo(f"packed {size:.1f} MB, dev perplexity {last['dev_perplexity']:.4f}")
+
+
+if __name__ == "__main__":
+    main()
