@@ -26,14 +26,13 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
-demo: $(BIN)/editvec ## Mine a small history and show what is in it
+demo: $(BIN)/editvec ## Learn the edits of a small history, see where they are due, apply one
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	$(BIN)/python examples/demo_history.py $(DEMO)/shop
-	$(BIN)/editvec mine $(DEMO)/shop -o $(DEMO)/edits.parquet --fresh
-	$(BIN)/editvec stats $(DEMO)/edits.parquet --most 8
-	$(BIN)/editvec show $(DEMO)/edits.parquet -n 4 --random --seed 3
-	$(BIN)/editvec mine $(DEMO)/shop -o $(DEMO)/prose.parquet --recipe prose --fresh
-	$(BIN)/editvec show $(DEMO)/prose.parquet -n 2
+	$(BIN)/editvec learn $(DEMO)/shop --model none
+	cd $(DEMO)/shop && ../../$(BIN)/editvec apply 2
+	cd $(DEMO)/shop && ../../$(BIN)/editvec apply 2 -U >/dev/null && git diff --stat
+	@echo "The report: $(DEMO)/shop/.editvec/report.html"
 
 test: $(VENV)/.dev ## Run the tests
 	$(BIN)/python -m pytest

@@ -227,6 +227,85 @@ In order to see the log, open the file named shop.log in folder logs.
 Prices are stored in cents. A price can not be negative.
 """
 
+SERVICE = """\
+using System;
+using System.Collections.Generic;
+using System.Threading.Tasks;
+
+namespace Shop
+{
+    public class NAMEs
+    {
+        private readonly IStore store;
+        private readonly ILog log;
+
+        public NAMEs(IStore store, ILog log)
+        {
+            if (store == null) throw new ArgumentNullException("store");
+            if (log == null) throw new ArgumentNullException("log");
+            this.store = store;
+            this.log = log;
+        }
+
+        public async Task<NAME> Load(string id)
+        {
+            var found = await store.GetNAME(id);
+            log.Info("loaded " + id);
+            return found;
+        }
+
+        public string OwnerOf(NAME one)
+        {
+            return one == null ? null : one.Owner;
+        }
+
+        public async Task Save(NAME one)
+        {
+            await store.PutNAME(one.Id, one);
+        }
+    }
+}
+"""
+
+SERVICE_TESTS = """\
+using Xunit;
+
+namespace Shop.Tests
+{
+    public class NAMEsTests
+    {
+        [Fact]
+        public void StartsEmpty()
+        {
+            var many = new NAMEs(new FakeStore(), new NullLog());
+            Assert.Equal(0, many.Errors.Count);
+            Assert.Equal(0, many.All().Count);
+        }
+    }
+}
+"""
+
+TOOL = """\
+def read_NAMEs(path, limit=None):
+    if limit == None:
+        limit = 100
+    found = list(rows(path))[:limit]
+    if len(found) == 0:
+        return []
+    return [row for row in found if row.total is not None]
+
+
+def total(found, currency=None):
+    if currency == None:
+        currency = "EUR"
+    if len(found) == 0:
+        return 0, currency
+    return sum(row.total for row in found), currency
+"""
+
+SERVICES = ("Invoice", "Parcel", "Voucher", "Supplier", "Refund")
+"""Each with a class, its tests and a tool; people get round to the first three."""
+
 # (who, days later, message, [(file, old, new), …]); an old text of "" puts the new one into an empty file.
 HISTORY: list[tuple[int, int, str, list[tuple[str, str, str]]]] = [
     (0, 0, "A cart", [("src/Cart.cs", "", CART), ("tests/CartTests.cs", "", CART_TESTS), ("docs/guide.md", "", GUIDE)]),
@@ -300,18 +379,64 @@ HISTORY: list[tuple[int, int, str, list[tuple[str, str, str]]]] = [
 ]  # fmt: skip
 
 
+def tidying(name: str, first: int) -> list[tuple[int, int, str, list[tuple[str, str, str]]]]:
+    """What people do to a service when they get round to it."""
+    code, tests, tool = f"src/{name}s.cs", f"tests/{name}sTests.cs", f"tools/{name.lower()}s.py"
+    return [
+        (first % 4, 2, f"{name}s: null-conditional", [
+            (code, "return one == null ? null : one.Owner;", "return one?.Owner;"),
+        ]),
+        ((first + 1) % 4, 1, f"{name}s: Assert.Empty", [
+            (tests, "Assert.Equal(0, many.Errors.Count);", "Assert.Empty(many.Errors);"),
+            (tests, "Assert.Equal(0, many.All().Count);", "Assert.Empty(many.All());"),
+        ]),
+        ((first + 2) % 4, 3, f"{name}s: nameof", [
+            (code, 'new ArgumentNullException("store");', "new ArgumentNullException(nameof(store));"),
+            (code, 'new ArgumentNullException("log");', "new ArgumentNullException(nameof(log));"),
+        ]),
+        ((first + 3) % 4, 2, f"{name}s: ConfigureAwait in library code", [
+            (code, f"await store.Get{name}(id);", f"await store.Get{name}(id).ConfigureAwait(false);"),
+            (code, f"await store.Put{name}(one.Id, one);", f"await store.Put{name}(one.Id, one).ConfigureAwait(false);"),
+        ]),
+        (first % 4, 4, f"{name.lower()}s.py: compare with None by identity", [
+            (tool, "if limit == None:", "if limit is None:"),
+            (tool, "if currency == None:", "if currency is None:"),
+        ]),
+        ((first + 1) % 4, 1, f"{name.lower()}s.py: an empty list is false", [
+            (tool, "    if len(found) == 0:\n        return []", "    if not found:\n        return []"),
+            (tool, "    if len(found) == 0:\n        return 0", "    if not found:\n        return 0"),
+        ]),
+    ]  # fmt: skip
+
+
+def services() -> list[tuple[int, int, str, list[tuple[str, str, str]]]]:
+    """The second half of the year: one service after the other, then some of them tidied."""
+    templates = (("src/NAMEs.cs", SERVICE), ("tests/NAMEsTests.cs", SERVICE_TESTS))
+    history = [
+        (number % 4, 3, f"{name}s", [
+            *((path.replace("NAME", name), "", text.replace("NAME", name)) for path, text in templates),
+            (f"tools/{name.lower()}s.py", "", TOOL.replace("NAME", name.lower())),
+        ])
+        for number, name in enumerate(SERVICES)
+    ]  # fmt: skip
+    for number, name in enumerate(SERVICES[:3]):
+        history += tidying(name, number)
+    return history
+
+
 def build(folder: Path) -> int:
     """Makes the repository; how many commits it has."""
     folder.mkdir(parents=True)
     _git(folder, "init", "--quiet", "--initial-branch=main")
     when = datetime(2025, 1, 6, 9, 30, tzinfo=UTC)
-    for person, days, message, changes in HISTORY:
+    commits = HISTORY + services()
+    for person, days, message, changes in commits:
         when += timedelta(days=days, minutes=17)
         for name, old, new in changes:
             _change(folder / name, old, new)
         _git(folder, "add", "--all")
         _git(folder, "commit", "--quiet", "--message", message, person=PEOPLE[person], when=when)
-    return len(HISTORY)
+    return len(commits)
 
 
 def _change(file: Path, old: str, new: str) -> None:

@@ -33,6 +33,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("network",),
     ("model",),
     ("training", "evaluation"),
+    ("learning",),
     ("sklearn", "report"),
     ("cli",),
 )

@@ -12,7 +12,22 @@ from typing import Any
 import click
 
 from editvec import __version__
-from editvec.cli import apply, completion, convert, draw, edit, evaluate, mine, rule, show, split, stats, train
+from editvec.cli import (
+    apply,
+    completion,
+    convert,
+    draw,
+    edit,
+    evaluate,
+    find,
+    learn,
+    mine,
+    rule,
+    show,
+    split,
+    stats,
+    train,
+)
 from editvec.errors import StoppedError, UserError
 
 
@@ -48,6 +63,8 @@ def app() -> None:
 
 
 _VERBS = (
+    learn.learn,
+    find.find,
     mine.mine,
     show.show,
     draw.draw,

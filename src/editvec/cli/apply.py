@@ -18,7 +18,7 @@ _FILES_AT_ONCE = 500
 
 
 @click.command()
-@click.argument("arguments", nargs=-1, required=True, metavar="[RULE.yml] PATHS...")
+@click.argument("arguments", nargs=-1, required=True, metavar="[RULE] [PATHS]...")
 @click.option("--like", nargs=2, metavar="BEFORE AFTER", help="An example instead of a rule.")
 @click.option("--language", help="What the example is written in; by default what the files are.")
 @click.option("-U", "--update", is_flag=True, help="Write the files.")
@@ -36,14 +36,16 @@ def apply(
 ) -> None:
     """Apply a rule, or an edit shown once, to files: a diff is printed, and nothing is written unless you say so.
 
-    RULE.yml is a rule of editvec rule, or any ast-grep rule with a fix. PATHS are files and folders; of a folder, what
-    git ignores and what is vendored or generated is left alone. With - as the only path, stdin becomes stdout. With -i
-    the answers are y (yes), n (no), e (edit it first), a (yes to all), q (quit).
+    RULE is the number or the name of a pattern that editvec learn found here, or a file: a rule of editvec rule, or any
+    ast-grep rule with a fix. PATHS are files and folders (by default, for a pattern, the whole work tree); of a folder,
+    what git ignores and what is vendored or generated is left alone. With - as the only path, stdin becomes stdout.
+    With -i the answers are y (yes), n (no), e (edit it first), a (yes to all), q (quit).
 
     A file that parsed and would not parse any more is not written. Exit codes: 0 fine, 1 a file could not be written,
     or there are places and --check was given, 2 wrong use, 3 the rule is damaged, 130 interrupted.
 
     \b
+    editvec apply 1
     editvec apply rules/use-assert-empty.yml src/
     editvec apply --like 'x = x + 1;' 'x++;' src/ -i
     editvec apply rule.yml - < Old.cs > New.cs
@@ -52,7 +54,10 @@ def apply(
     from editvec.errors import UserError
 
     names = list(arguments)
+    learned = not like and not Path(names[0]).suffix and not Path(names[0]).exists()
     rules = [] if like else _load(names.pop(0))
+    if not names and learned:
+        names = [_top()]
     if not names:
         raise UserError("say where: give files or folders, or - for stdin.")
     if interactive and (update or as_json):
@@ -110,11 +115,35 @@ def _load(name: str) -> list[LoadedRule]:
 
     path = Path(name)
     if not path.is_file():
+        if path.suffix not in (".yml", ".yaml") and len(path.parts) == 1:
+            return _learned(name)
         raise UserError(f"{name} is not a rule file. Make one with editvec rule, or give --like BEFORE AFTER.")
     try:
         return load_rules(path.read_text(encoding="utf-8"), name)
     except UnicodeDecodeError:
         raise UserError(f"{name} is not UTF-8. Give a rule as YAML.") from None
+
+
+def _top() -> str:
+    """The top of the work tree that we are in."""
+    from editvec.learning.present import work_tree
+    from editvec.mining.git import open_repository
+
+    return str(work_tree(open_repository(".")) or ".")
+
+
+def _learned(name: str) -> list[LoadedRule]:
+    """The rule of a pattern that `editvec learn` found in this repository."""
+    from editvec.cli.learn import default_folder
+    from editvec.errors import UserError
+    from editvec.learning import folder
+    from editvec.mining.git import open_repository
+    from editvec.patterns import load_rules
+
+    (pattern,) = folder.pick(folder.load(default_folder(open_repository("."))), [name])
+    if pattern.rule is None:
+        raise UserError(f"no rule could be proved for pattern {name}. Give an example instead: --like BEFORE AFTER.")
+    return load_rules(pattern.rule)
 
 
 def _rules_like(like: tuple[str, str] | None, names: list[str]) -> list[LoadedRule]:

@@ -73,6 +73,11 @@ class Rule:
         """The rule in one line."""
         return " ".join(f"{self.before.text}  →  {self.after}".split(" ")).replace("\n", "⏎")
 
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What it finds and what it leaves there, as people read it."""
+        return self.before.text, self.after
+
     def as_dict(self) -> dict[str, Any]:
         """The rule as ast-grep reads it."""
         rule: dict[str, Any] = {"pattern": self.before.as_dict()}
@@ -138,21 +143,28 @@ class ProseRule:
     @property
     def summary(self) -> str:
         """The rule in one line."""
-        sides = (self.left, self.find, self.right), (self.left, self.after.strip(), self.right)
-        return "  →  ".join(" ".join(part for part in side if part) or "∅" for side in sides)
+        return "  →  ".join(side or "∅" for side in self.sides)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What it finds and what it leaves there, as people read it."""
+        before, after = ((self.left, text.strip(), self.right) for text in (self.find, self.after))
+        return " ".join(filter(None, before)), " ".join(filter(None, after))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The rule in a form of our own; ast-grep has none for prose."""
+        return {
+            "id": self.id,
+            "language": self.language,
+            "message": self.summary,
+            "severity": "hint",
+            "prose": {"left": self.left, "find": self.find, "right": self.right},
+            "fix": self.after,
+        }
 
     def as_yaml(self) -> str:
-        """The rule as a file of our own; ast-grep has none for prose."""
-        return dump(
-            {
-                "id": self.id,
-                "language": self.language,
-                "message": self.summary,
-                "severity": "hint",
-                "prose": {"left": self.left, "find": self.find, "right": self.right},
-                "fix": self.after,
-            }
-        )
+        """The rule as a file."""
+        return dump(self.as_dict())
 
 
 def digest(*parts: str) -> str:

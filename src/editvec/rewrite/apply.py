@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from editvec.patterns import astgrep
-from editvec.patterns.astgrep import Match
 from editvec.patterns.code import parse
+from editvec.patterns.firing import fire
 from editvec.patterns.proof import disjoint
-from editvec.patterns.prose import find_prose
 from editvec.patterns.rule import LoadedRule
 from editvec.rewrite.source import Source
 from editvec.rewrite.splice import TextEdit, compose, shrink, splice
@@ -49,7 +47,7 @@ def find_changes(rules: Sequence[LoadedRule], texts: Iterable[tuple[Path | None,
     waiting = {number: source for number, (_, _, source) in enumerate(before)}
     for _ in range(_MAX_ROUNDS):
         again: dict[int, Source] = {}
-        found = _matches(rules, [source.utf8 for source in waiting.values()], language.name)
+        found = fire(rules, [source.utf8 for source in waiting.values()], language.name)
         for (number, source), matches in zip(waiting.items(), found, strict=True):
             chosen = [match for match in disjoint(matches) if match.replacement is not None]
             try:
@@ -72,18 +70,6 @@ def find_changes(rules: Sequence[LoadedRule], texts: Iterable[tuple[Path | None,
             broken = not problem and isinstance(language, Language) and breaks(language, data, change.after)
             changes.append(Change(path, data, tuple(made), "it would no longer parse") if broken else change)
     return changes
-
-
-def _matches(rules: Sequence[LoadedRule], texts: Sequence[bytes], language: str) -> list[list[Match]]:
-    found: list[list[Match]] = [[] for _ in texts]
-    code = [rule for rule in rules if rule.prose is None]
-    if code:
-        found = astgrep.scan("---\n".join(rule.text for rule in code), texts, language)
-    for rule in rules:
-        if rule.prose is not None:
-            for matches, text in zip(found, texts, strict=True):
-                matches += find_prose(rule.prose, text)
-    return found
 
 
 def breaks(language: Language, before: bytes, after: bytes) -> bool:

@@ -1,0 +1,102 @@
+"""`editvec find`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from editvec.patterns.pattern import Pattern
+
+
+@click.command()
+@click.argument("which", nargs=-1, metavar="[PATTERN]...")
+@click.option("-C", "--repo", default=".", show_default=True, help="The repository to look in.")
+@click.option(
+    "--patterns", "folder", type=click.Path(path_type=Path), help="Where they are.  [default: .editvec in REPO]"
+)
+@click.option("--changed-since", metavar="REF", help="Only in files that differ from this revision.")
+@click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="How sure history must be that a place is due.",
+)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", show_default=True, help="Output."
+)
+@click.option("--check", is_flag=True, help="Exit with 1 when there is a place.")
+def find(
+    which: tuple[str, ...],
+    repo: str,
+    folder: Path | None,
+    changed_since: str | None,
+    min_confidence: float,
+    form: str,
+    check: bool,
+) -> None:
+    """Find the places where learned patterns are still due.
+
+    PATTERN is a number or a name of editvec learn; all by default. Files are looked at as they are now, also where they
+    have changed since. Exit codes: 0 fine, 1 there are places and --check was given, 2 wrong use.
+
+    \b
+    editvec find
+    editvec find 1 3
+    editvec find --changed-since origin/main --format sarif > due.sarif
+    """
+    from editvec.cli.learn import default_folder
+    from editvec.cli.terminal import print_json, progress
+    from editvec.learning import folder as folders
+    from editvec.learning.find import find_sites
+    from editvec.learning.present import present_files
+    from editvec.mining.sources import locate
+    from editvec.report.sarif import sarif
+
+    repository = locate(repo)
+    known = folders.load(folder or default_folder(repository))
+    numbers = {pattern.name: number for number, pattern in enumerate(known, 1)}
+    ruled = [pattern for pattern in folders.pick(known, which) if pattern.rule and pattern.record]
+    files = present_files(repository, {pattern.language for pattern in ruled}, changed_since)
+    with progress("Finding", "files") as advance:
+        found = list(find_sites(ruled, files, min_confidence, advance).values())
+    places = sum(len(pattern.sites) for pattern in found)
+    if form == "sarif":
+        print_json(sarif(found))
+    elif form == "json":
+        print_json(
+            [
+                {"pattern": pattern.name, "number": numbers[pattern.name], **site.as_json()}
+                for pattern in found
+                for site in pattern.sites
+            ]
+        )
+    else:
+        _print([replace(pattern, title=f"{numbers[pattern.name]}  {pattern.title}") for pattern in found])
+        click.echo(f"{places} {'place' if places == 1 else 'places'}.", err=True)
+    if check and places:
+        raise click.exceptions.Exit(1)
+
+
+def _print(patterns: list[Pattern]) -> None:
+    from rich.text import Text
+
+    from editvec.cli.learn import one_line
+    from editvec.cli.terminal import console, printable
+
+    out = console()
+    for pattern in patterns:
+        if not pattern.sites:
+            continue
+        out.print(Text(printable(pattern.title), "bold"))
+        for site in pattern.sites:
+            head = Text(f"{printable(site.path)}:{site.line}:{site.column}", "cyan")
+            head.append(f"  {site.confidence:.0%}  {site.why}", "dim")
+            out.print(head)
+            out.print(Text(f"  - {printable(one_line(site.before, 110))}", "red"))
+            out.print(Text(f"  + {printable(one_line(site.after, 110))}", "green"))
+        out.print()

@@ -1,0 +1,195 @@
+"""`editvec learn`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from editvec.learning import Learned
+    from editvec.mining.git import Repository
+    from editvec.patterns.pattern import Pattern
+
+_SHOWN = 20
+
+
+@click.command()
+@click.argument("repo", default=".")
+@click.option("-o", "--out", "folder", type=click.Path(path_type=Path), help="Where to.  [default: .editvec in REPO]")
+@click.option("--language", "languages", multiple=True, help="Only this language; may be repeated.")
+@click.option("--since", help="Only commits after this date (anything git understands).")
+@click.option("--until", help="Only commits before this date.")
+@click.option("--range", "revisions", help="Only these commits, such as v1.0..HEAD.")
+@click.option("--paths", multiple=True, help="Only files below this path; may be repeated.")
+@click.option("--prose", is_flag=True, help="Learn from sentences (Markdown, LaTeX, …) instead of code.")
+@click.option("--model", "model_folder", help="A trained model's folder, or none.  [default: the one in the package]")
+@click.option("--min-edits", type=click.IntRange(2), default=3, show_default=True, help="Fewer edits are no pattern.")
+@click.option("--min-commits", type=click.IntRange(1), default=2, show_default=True, help="Nor are fewer commits.")
+@click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="How sure history must be that a place is due.",
+)
+@click.option("--workers", type=click.IntRange(0), default=0, help="Processes; 0 means one a core.  [default: 0]")
+@click.option("--json", "as_json", is_flag=True, help="Print patterns.json.")
+def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None:
+    """Learn the edits that a repository keeps making, as rules, and where they are still due.
+
+    REPO is a clone, a bare repository or an address that git can clone; the current folder by default. A rule is kept
+    only when ast-grep itself proves it on the examples. Nothing in the repository is changed: patterns.json, rules/,
+    edits.parquet and report.html go to .editvec, which git is told to leave alone. Run again later, only new commits
+    are mined.
+
+    \b
+    editvec learn
+    editvec learn ~/src/gin --since '3 years ago'
+    editvec learn --prose ~/src/book
+    editvec apply 1            # then: the first pattern's places as a diff
+    """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    from editvec.cli.terminal import print_json, progress
+    from editvec.errors import StoppedError
+    from editvec.learning import Request
+    from editvec.learning import folder as folders
+    from editvec.learning import learn as run
+    from editvec.mining import mine
+    from editvec.mining.batch import Task
+    from editvec.mining.recipes import get_recipe
+    from editvec.mining.sources import locate, pick_languages, pick_paths
+    from editvec.report.patterns import render
+
+    recipe = get_recipe("prose" if options["prose"] else "default")
+    chosen = pick_languages(options["languages"], recipe)
+    repository = locate(repo)
+    place = folder or default_folder(repository)
+    request = Request(
+        mine.Request(
+            Task(repository, recipe, chosen, pick_paths(options["paths"])),
+            revisions=tuple(options["revisions"].split()) if options["revisions"] else (),
+            since=options["since"],
+            until=options["until"],
+            workers=options["workers"],
+        ),
+        min_edits=options["min_edits"],
+        min_commits=options["min_commits"],
+        min_confidence=options["min_confidence"],
+    )
+    try:
+        learned = run(request, _encoder(options["model_folder"]), progress)
+    except KeyboardInterrupt:
+        raise StoppedError("stopped. What was mined is kept: the same command goes on from there.") from None
+    about = _about(repository, learned)
+    page = render(learned.patterns, about, _points(learned), learned.edits)
+    folders.save(place, learned, about, page)
+    if as_json:
+        import orjson
+
+        print_json(orjson.loads((place / folders.PATTERNS).read_bytes()))
+    else:
+        _print(learned, place)
+
+
+def default_folder(repository: Repository) -> Path:
+    """`.editvec` at the top of the work tree, or here for a repository without one."""
+    from editvec.learning.folder import NAME
+    from editvec.learning.present import work_tree
+
+    top = work_tree(repository)
+    return (top or Path.cwd()) / NAME
+
+
+def _encoder(name: str | None) -> Any:
+    if name == "none":
+        return None
+    from editvec import model
+
+    return model.load(name)
+
+
+def _about(repository: Repository, learned: Learned) -> dict[str, Any]:
+    from editvec import __version__
+
+    head = repository.attempt("rev-parse", "HEAD").stdout.decode().strip()
+    return {
+        "version": __version__,
+        "repository": repository.name,
+        "head": head,
+        "commits": learned.report.commits,
+        "hunks": learned.report.hunks,
+        "edits": len(learned.edits),
+        "seconds": {stage: round(seconds, 2) for stage, seconds in learned.seconds.items()},
+    }
+
+
+def _points(learned: Learned) -> Sequence[Any]:
+    from editvec.report.patterns import points_of
+
+    return points_of(learned.edits, learned.vectors, learned.patterns) if learned.vectors is not None else ()
+
+
+def _print(learned: Learned, folder: Path) -> None:
+    from editvec.cli.terminal import console, describe, printable
+
+    out, report, patterns = console(), learned.report, learned.patterns
+    seconds = learned.seconds
+    proved = sum(pattern.rule is not None for pattern in patterns)
+    due = [pattern for pattern in patterns if pattern.sites]
+    files = {site.path for pattern in due for site in pattern.sites}
+    places = sum(len(pattern.sites) for pattern in due)
+    grouped = len({edit.id for pattern in patterns for edit in pattern.edits})
+    lines = [
+        (
+            "Mining",
+            f"{describe(report.commits)} commits · {describe(report.hunks)} hunks "
+            f"→ {describe(len(learned.edits))} edits",
+        ),
+        ("Encoding", f"{describe(len(learned.edits))} edits" if learned.vectors is not None else "skipped"),
+        ("Grouping", f"{len(patterns)} patterns in {describe(grouped)} edits"),
+        ("Rules", f"{proved} of {len(patterns)} proved by ast-grep"),
+        ("Finding", f"{places} places in {len(files)} files where {len(due)} patterns are still due"),
+    ]
+    for stage, text in lines:
+        out.print(f"{stage:<9} {text:<72} {seconds.get(stage, 0):6.1f} s")
+    if patterns:
+        out.print()
+        _print_table(patterns)
+    shown = folder if not folder.is_relative_to(Path.cwd()) else folder.relative_to(Path.cwd())
+    out.print(f"\nReport  {printable(str(shown))}/report.html" + ("    Next  editvec apply 1" if due else ""))
+
+
+def _print_table(patterns: Sequence[Pattern]) -> None:
+    from rich.table import Table
+
+    from editvec.cli.terminal import console, printable
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("#", "edits", "commits", "authors", "due", "rule"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("pattern", overflow="fold")
+    for number, pattern in enumerate(patterns[:_SHOWN], 1):
+        table.add_row(
+            str(number),
+            str(pattern.num_edits),
+            str(pattern.commits),
+            str(pattern.authors),
+            str(len(pattern.sites)) if pattern.sites else "",
+            "✓" if pattern.rule else "–",
+            printable(f"{one_line(pattern.before)}  →  {one_line(pattern.after)}"),
+        )
+    out = console()
+    out.print(table)
+    if len(patterns) > _SHOWN:
+        out.print(f"  and {len(patterns) - _SHOWN} more in the report")
+
+
+def one_line(code: str, longest: int = 60) -> str:
+    """Code on one line, not too long."""
+    line = " ".join(code.split()) or "(nothing)"
+    return line if len(line) <= longest else line[: longest - 1] + "…"

@@ -1,0 +1,103 @@
+"""Places where patterns are still due: their rules over files as they are, kept where history is sure enough and where
+the file still parses afterwards.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from editvec.learning.present import File
+from editvec.patterns.astgrep import Match
+from editvec.patterns.firing import fire
+from editvec.patterns.pattern import Pattern, Site
+from editvec.patterns.proof import apply_matches
+from editvec.patterns.rule import load_rules
+from editvec.syntax.languages import Language, get
+from editvec.syntax.treesitter import facts_of
+
+
+def find_sites(
+    patterns: Sequence[Pattern], files: Iterable[File], min_confidence: float, progress: Callable[[int, int, int], None]
+) -> dict[str, Pattern]:
+    """The patterns, which all have a rule and a record, by name: each with the places where it is due, and how many
+    there are in its record. A place is the surest pattern's alone."""
+    by_language: dict[str, list[File]] = defaultdict(list)
+    for file in files:
+        by_language[file.language].append(file)
+    total, done = sum(map(len, by_language.values())), 0
+    found = {pattern.name: pattern for pattern in patterns}
+    sites: dict[str, list[Site]] = defaultdict(list)
+    for language, group in sorted(by_language.items()):
+        rules = [
+            rule
+            for pattern in patterns
+            if pattern.language == language and pattern.rule
+            for rule in load_rules(pattern.rule)
+        ]
+        matches = fire(rules, [file.data for file in group], language)
+        left = Counter(match.rule for each in matches for match in each)
+        for name, count in left.items():
+            record = found[name].record
+            if record is not None:
+                found[name] = replace(found[name], record=replace(record, left=count))
+        for file, each in zip(group, matches, strict=True):
+            sure = [match for match in each if found[match.rule].confidence >= min_confidence]
+            for match in _parsing(file, _surest(sure, found)):
+                sites[match.rule].append(_site(file, match, found[match.rule]))
+        done += len(group)
+        progress(done, total, sum(map(len, sites.values())))
+    return {name: pattern.with_sites(tuple(sites[name])) for name, pattern in found.items()}
+
+
+def _surest(matches: Sequence[Match], patterns: dict[str, Pattern]) -> list[Match]:
+    """Matches that do not overlap, the surest pattern's first, in the order of the file."""
+    kept: list[Match] = []
+    for match in sorted(matches, key=lambda each: (-patterns[each.rule].confidence, each.start, each.end, each.rule)):
+        if all(match.end <= other.start or other.end <= match.start for other in kept):
+            kept.append(match)
+    return sorted(kept, key=lambda match: match.start)
+
+
+def _parsing(file: File, matches: list[Match]) -> list[Match]:
+    """Those after which the file parses as well as before."""
+    if not matches:
+        return []
+    language = get(file.language)
+    if not isinstance(language, Language):
+        return matches
+    allowed = _num_errors(language, file.data)
+    if _num_errors(language, apply_matches(file.data, matches)) <= allowed:
+        return matches
+    return [match for match in matches if _num_errors(language, apply_matches(file.data, [match])) <= allowed]
+
+
+def _num_errors(language: Language, data: bytes) -> int:
+    """How many places the parser could make nothing of."""
+    waiting = [facts_of(language).parser.parse(data).root_node]
+    errors = 0
+    while waiting:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            errors += 1
+        elif node.has_error:
+            waiting += node.children
+    return errors
+
+
+def _site(file: File, match: Match, pattern: Pattern) -> Site:
+    start = file.data.rfind(b"\n", 0, match.start) + 1
+    record = pattern.record
+    assert record is not None
+    return Site(
+        path=file.path,
+        line=file.data.count(b"\n", 0, match.start) + 1,
+        column=len(file.data[start : match.start].decode(errors="replace")) + 1,
+        start=match.start,
+        end=match.end,
+        before=match.text,
+        after=match.replacement or "",
+        confidence=pattern.confidence,
+        why=f"people edited {record.edited} of {record.matched} such places; {record.left} are left",
+    )

@@ -1,0 +1,62 @@
+"""Files as they are now: the work tree's, or, in a bare repository, those of HEAD."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from editvec.mining.files import is_generated_name, is_generated_text, is_lfs_pointer, is_vendored
+from editvec.mining.git import MAX_TEXT_BYTES, Blobs, Repository
+from editvec.syntax.languages import language_of
+from editvec.syntax.token import decode, encode
+
+
+class File(NamedTuple):
+    """A file of a language."""
+
+    path: str
+    language: str
+    data: bytes
+
+
+def present_files(repository: Repository, languages: Collection[str], since: str | None = None) -> Iterator[File]:
+    """The files in some languages that people write, by path; with `since`, those that differ from that revision."""
+    top = work_tree(repository)
+    names = ["diff", "--name-only", "-z", "--diff-filter=d", since] if since else []
+    if top is None:
+        listed = repository.run(*(names + ["HEAD", "--"] if since else ["ls-tree", "-r", "-z", "--name-only", "HEAD"]))
+        blobs = Blobs(repository, MAX_TEXT_BYTES)
+        try:
+            for path, language in _wanted(listed, languages):
+                data = None if "\n" in path else blobs.read(encode(f"HEAD:{path}"))
+                if data is not None and _is_written(data):
+                    yield File(path, language, data)
+        finally:
+            blobs.close()
+        return
+    at_top = Repository(top, repository.name)
+    for path, language in _wanted(at_top.run(*(names + ["--"] if since else ["ls-files", "-z"])), languages):
+        file = top / path
+        if not file.is_symlink() and file.is_file() and file.stat().st_size <= MAX_TEXT_BYTES:
+            data = file.read_bytes()
+            if _is_written(data):
+                yield File(path, language, data)
+
+
+def work_tree(repository: Repository) -> Path | None:
+    """The top of the work tree that a repository has, or None."""
+    done = repository.attempt("rev-parse", "--show-toplevel")
+    return Path(decode(done.stdout).rstrip("\n")) if not done.returncode and done.stdout.strip() else None
+
+
+def _wanted(listed: bytes, languages: Collection[str]) -> Iterator[tuple[str, str]]:
+    for path in sorted(set(decode(listed).split("\0"))):
+        language = language_of(path) if path else None
+        if language and language.name in languages and not is_vendored(path) and not is_generated_name(path):
+            yield path, language.name
+
+
+def _is_written(data: bytes) -> bool:
+    """Whether a person wrote it, as text."""
+    return b"\0" not in data and not is_generated_text(data) and not is_lfs_pointer(data)

@@ -1,0 +1,97 @@
+"""Groups → patterns: each rule that is proved over a group's edits makes a pattern of the edits that it explains; a
+group without a rule is a pattern as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from editvec.edit import Edit
+from editvec.learning.past import spread
+from editvec.patterns.grouping import Group, num_authors, num_commits
+from editvec.patterns.induction import induce, make_rules
+from editvec.patterns.naming import Messages, slug_of
+from editvec.patterns.pattern import Pattern
+from editvec.patterns.proof import prove
+from editvec.patterns.rule import ProseRule, Rule
+from editvec.patterns.shapes import shape_of
+from editvec.patterns.site import edit_example
+from editvec.syntax import languages
+from editvec.syntax.languages import Markup
+
+_TEACHERS = 12
+"""Edits that a rule is made of; it is proved over more."""
+_WITNESSES = 120
+
+
+def rules_of(edits: Sequence[Edit], min_edits: int, min_commits: int) -> list[tuple[Rule | ProseRule, list[Edit]]]:
+    """The proved rules of a group, each with the edits that it makes exactly; each edit is one rule's."""
+    if isinstance(languages.get(edits[0].language), Markup):
+        proved = make_rules(edits, min_support=min_edits)
+        known, proofs = edits, [each.proof for each in proved]
+    else:
+        examples = {edit.id: example for edit in edits if (example := edit_example(edit)) is not None}
+        known = spread([edit for edit in edits if edit.id in examples], _WITNESSES)
+        teachers = [examples[edit.id] for edit in spread(known, _TEACHERS)]
+        proved = induce(teachers, min_support=2) if len(teachers) > 1 else []
+        rules = [each.rule for each in proved if isinstance(each.rule, Rule)]
+        proofs = prove(rules, [examples[edit.id] for edit in known])
+    kept: list[tuple[Rule | ProseRule, list[Edit]]] = []
+    taken: set[str] = set()
+    for each, proof in zip(proved, proofs, strict=True):
+        made = [edit for edit in known if edit.id in set(proof.support) - taken]
+        if proof.holds and len(made) >= min_edits and num_commits(made) >= min_commits:
+            kept.append((each.rule, made))
+            taken |= {edit.id for edit in made}
+    return kept
+
+
+def patterns_of(
+    groups: Sequence[Group],
+    edits: Sequence[Edit],
+    *,
+    min_edits: int,
+    min_commits: int,
+    progress: Callable[[int, int, int], None],
+) -> list[tuple[Pattern, Rule | ProseRule | None]]:
+    """The patterns of groups, named. Two groups with one rule are one pattern."""
+    messages = Messages(edits)
+    ruled: dict[tuple[str, str, str], tuple[Rule | ProseRule, dict[str, Edit]]] = {}
+    bare: list[tuple[Group, list[Edit]]] = []
+    for number, group in enumerate(groups):
+        progress(number, len(groups), len(ruled))
+        members = group.edits(edits)
+        found = rules_of(members, min_edits, min_commits)
+        if not found:
+            bare.append((group, members))
+        for rule, made in found:
+            _, known = ruled.setdefault((rule.language, *rule.sides), (rule, {}))
+            known |= {edit.id: edit for edit in made}
+    progress(len(groups), len(groups), len(ruled))
+    patterns: list[tuple[Pattern, Rule | ProseRule | None]] = []
+    for rule, known in ruled.values():
+        made = list(known.values())
+        patterns.append((_pattern(made, messages, *rule.sides, support=len(made)), rule))
+    for group, members in bare:
+        typical = edits[group.medoid]
+        members = [typical, *(edit for edit in members if edit.id != typical.id)]
+        patterns.append((_pattern(members, messages, typical.before.text, typical.after.text, support=0), None))
+    return patterns
+
+
+def _pattern(edits: list[Edit], messages: Messages, before: str, after: str, *, support: int) -> Pattern:
+    dates = [edit.source.author_date for edit in edits if edit.source and edit.source.author_date]
+    return Pattern(
+        name=slug_of(shape_of(edits[0])),
+        title=messages.title(edits),
+        words=messages.telling(edits),
+        language=edits[0].language,
+        before=before,
+        after=after,
+        edits=tuple(edits),
+        num_edits=len(edits),
+        span=(min(dates), max(dates)) if dates else None,
+        commits=num_commits(edits),
+        authors=num_authors(edits),
+        support=support,
+    )

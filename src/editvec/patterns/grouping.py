@@ -1,0 +1,109 @@
+"""Edits → groups of edits that mean the same: first by shape, exactly; then shapes whose vectors are near and whose
+changes are alike. Deterministic, and torch stays outside: vectors are given.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.edit import Edit
+from editvec.patterns.shapes import Shape, alikeness, shape_of
+
+NEAR = 0.8
+"""How near (cosine) two shapes' mean vectors must be to be one group."""
+ALIKE = 0.5
+"""The share of changed tokens that they must have in common."""
+_BLOCK = 1024
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Edits that mean the same, in one language. `members` are places in the edits that were grouped, in their
+    order; `medoid` is the one nearest to all."""
+
+    language: str
+    shapes: tuple[Shape, ...]
+    members: tuple[int, ...]
+    medoid: int
+
+    def edits(self, edits: Sequence[Edit]) -> list[Edit]:
+        """Its edits."""
+        return [edits[place] for place in self.members]
+
+
+def group(
+    edits: Sequence[Edit],
+    vectors: Vectors | None = None,
+    *,
+    min_edits: int = 3,
+    min_commits: int = 2,
+    near: float = NEAR,
+    alike: float = ALIKE,
+) -> list[Group]:
+    """The groups that recur: of at least so many edits from so many commits, the most frequent first. Without vectors,
+    a shape is a group."""
+    by_shape: dict[tuple[str, Shape], list[int]] = defaultdict(list)
+    for place, edit in enumerate(edits):
+        shape = shape_of(edit)
+        if shape.says_something:
+            by_shape[edit.language, shape].append(place)
+    ordered = sorted(by_shape.items(), key=lambda item: (-len(item[1]), item[0]))
+    found = []
+    for language in sorted({language for (language, _), _ in ordered}):
+        shapes = [(shape, places) for (of, shape), places in ordered if of == language]
+        for joined in _joined(shapes, vectors, near, alike):
+            members = tuple(sorted(place for at in joined for place in shapes[at][1]))
+            if len(members) >= min_edits and num_commits([edits[place] for place in members]) >= min_commits:
+                medoid = _medoid(members, vectors)
+                found.append(Group(language, tuple(shapes[at][0] for at in joined), members, medoid))
+    return sorted(found, key=lambda group: (-len(group.members), group.language, group.shapes))
+
+
+def num_commits(edits: Sequence[Edit]) -> int:
+    """From how many commits edits are; an edit without an origin counts as one of its own."""
+    return len({(edit.source.repository, edit.source.commit) if edit.source else edit.id for edit in edits})
+
+
+def num_authors(edits: Sequence[Edit]) -> int:
+    """By how many people edits are."""
+    return len({edit.source.author for edit in edits if edit.source and edit.source.author})
+
+
+def _joined(
+    shapes: Sequence[tuple[Shape, list[int]]], vectors: Vectors | None, near: float, alike: float
+) -> list[list[int]]:
+    """Shapes put together: in the order of their frequency, each goes to the most frequent one before it that is near
+    and alike and has not itself gone elsewhere, so that there are no chains."""
+    if vectors is None or not len(shapes):
+        return [[at] for at in range(len(shapes))]
+    means = np.stack([_direction(vectors[places].mean(0)) for _, places in shapes])
+    leader = np.arange(len(shapes))
+    for start in range(0, len(shapes), _BLOCK):
+        block = means[start : start + _BLOCK]
+        rows, columns = np.nonzero(block @ means.T >= near)
+        for row, column in zip((rows + start).tolist(), columns.tolist(), strict=True):
+            free = leader[row] == row and leader[column] == column and column < row
+            if free and alikeness(shapes[row][0], shapes[column][0]) >= alike:
+                leader[row] = column
+    joined: dict[int, list[int]] = {}
+    for at, first in enumerate(leader.tolist()):
+        joined.setdefault(first, []).append(at)
+    return list(joined.values())
+
+
+def _medoid(members: tuple[int, ...], vectors: Vectors | None) -> int:
+    if vectors is None:
+        return members[0]
+    directions = np.stack([_direction(vectors[place]) for place in members])
+    return members[int(np.argmax(directions @ directions.mean(0)))]
+
+
+def _direction(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    return vector / max(float(np.linalg.norm(vector)), 1e-12)

@@ -1,0 +1,86 @@
+"""Words for a group of edits: from what its commits say that others do not, and from the tokens that it changes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from editvec.edit import Edit
+from editvec.patterns.shapes import Shape
+
+_WORD = re.compile(r"[A-Za-z][\w.]*[A-Za-z0-9]|[A-Za-z]")
+_NOISE = re.compile(r"\s*(\(#\d+\)|#\d+|\[[^\]]{1,20}\])\s*|^\w+(\([^)]*\))?!?:\s+|^[A-Z]{2,}-\d+:?\s+")
+_EMPTY = frozenset(
+    "a an and are as at be by can do for from has have if in into is it its more my no not of on or our so some that "
+    "the their then there this to up us was we when which while will with you your merge pull request branch commit "
+    "fix fixes fixed update updates updated change changes changed add adds added remove removes removed".split()
+)
+_NAME = re.compile(r"[^\W\d]\w*$")
+_LONGEST = 72
+
+
+class Messages:
+    """The first lines of a history's commit messages, and how often each word is in them."""
+
+    def __init__(self, edits: Iterable[Edit]) -> None:
+        self._subjects: dict[str, str] = {}
+        for edit in edits:
+            if edit.source and edit.source.commit:
+                self._subjects.setdefault(edit.source.commit, subject_of(edit.source.message))
+        self._counts = Counter(word for subject in self._subjects.values() for word in _words(subject))
+
+    def title(self, edits: Sequence[Edit]) -> str:
+        """The one subject among the commits of some edits whose words are the most telling of them; empty where they
+        say nothing."""
+        commits = sorted({edit.source.commit for edit in edits if edit.source and edit.source.commit})
+        own = Counter(word for commit in commits for word in _words(self._subjects[commit]))
+        best, title = 0.0, ""
+        for commit in commits:
+            words = _words(self._subjects[commit])
+            weight = sum(self._weight(word, own, len(commits)) for word in words) / math.sqrt(len(words) + 3)
+            if weight > best:
+                best, title = weight, self._subjects[commit]
+        return title
+
+    def telling(self, edits: Sequence[Edit], most: int = 3) -> tuple[str, ...]:
+        """The words that the commits of some edits share and others seldom use, the most telling first."""
+        commits = sorted({edit.source.commit for edit in edits if edit.source and edit.source.commit})
+        own = Counter(word for commit in commits for word in _words(self._subjects[commit]))
+        weights = {word: self._weight(word, own, len(commits)) for word, count in own.items() if count > 1}
+        return tuple(sorted((word for word in weights if weights[word] > 0), key=lambda w: (-weights[w], w))[:most])
+
+    def _weight(self, word: str, own: Counter[str], size: int) -> float:
+        """How much more often these commits say a word than all do: the share here × the log of the ratio."""
+        share = own[word] / size
+        return share * math.log(share * len(self._subjects) / self._counts[word]) if own[word] else 0.0
+
+
+def subject_of(message: str) -> str:
+    """The first line of a message without ticket numbers and prefixes."""
+    line = message.strip().splitlines()[0] if message.strip() else ""
+    line = " ".join(_NOISE.sub(" ", line).split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1].rstrip() + "…"
+
+
+def slug_of(shape: Shape) -> str:
+    """A name for a file: what the change brings in, or what it drops."""
+    removed = [token for run in shape.runs for token in run[0] if _NAME.match(token) and not token.startswith("VAR")]
+    added = [token for run in shape.runs for token in run[1] if _NAME.match(token) and not token.startswith("VAR")]
+    new = [token for token in added if token not in removed and token != "LITERAL"]
+    gone = [token for token in removed if token not in added and token != "LITERAL"]
+    if new and gone:
+        words = [*gone[:2], "to", *new[:2]]
+    elif new:
+        words = ["add", *new[:3]]
+    elif gone:
+        words = ["drop", *gone[:3]]
+    else:
+        words = ["rewrite", *(added or removed)[:3]]
+    parts = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", " ".join(words))
+    return "-".join(part.lower() for part in parts)[:48].strip("-") or "rewrite"
+
+
+def _words(subject: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(subject)} - _EMPTY

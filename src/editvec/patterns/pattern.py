@@ -1,0 +1,158 @@
+"""A pattern: edits that mean the same, what they say together, and what became of it: a rule, a record, places still
+due. Plain data, and the documented JSON of `patterns.json`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+from editvec.edit import Edit
+
+SCHEMA = 1
+"""Of `patterns.json`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What people did where a rule matches: in files in which they made such edits, as they were before."""
+
+    matched: int
+    edited: int
+    """Of those matched, the places that were edited so there and then."""
+    reversed: int = 0
+    """How often people made the reverse edit."""
+    left: int = 0
+    """Places where it matches today: nobody edited them so far."""
+
+    @property
+    def confidence(self) -> float:
+        """How sure it is that a match is due: the share of its matches that people edited so, less the share of reverse
+        edits. A place left until today counts half: it may be due, or fine as it is. One edit and one match more are
+        assumed, so that a short record is not a perfect one."""
+        precision = (self.edited + 1) / (self.matched + self.left / 2 + 2)
+        return precision * (self.edited + 1) / (self.edited + 1 + self.reversed)
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "matched": self.matched,
+            "edited": self.edited,
+            "reversed": self.reversed,
+            "left": self.left,
+            "confidence": round(self.confidence, 4),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place in a file where a pattern is still due: the bytes [start, end) of it, and what would stand there."""
+
+    path: str
+    line: int
+    column: int
+    start: int
+    end: int
+    before: str
+    after: str
+    confidence: float
+    why: str
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Edits that mean the same. `before` and `after` are the change as people read it: the rule's, with its
+    metavariables, or that of the most typical edit."""
+
+    name: str
+    title: str
+    words: tuple[str, ...]
+    language: str
+    before: str
+    after: str
+    edits: tuple[Edit, ...]
+    """The most typical first; empty in a pattern that was read from `patterns.json`."""
+    num_edits: int
+    commits: int
+    authors: int
+    span: tuple[datetime, datetime] | None = None
+    """The first and the last time it was made."""
+    rule: str | None = None
+    """As YAML, where one was proved."""
+    support: int = 0
+    """How many of the edits the rule makes exactly."""
+    record: Record | None = None
+    sites: tuple[Site, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The same for the same change, whatever else is in the history."""
+        return blake2b(repr((self.language, self.before, self.after)).encode(), digest_size=5).hexdigest()
+
+    @property
+    def confidence(self) -> float:
+        """How sure it is that a match of its rule is due."""
+        return self.record.confidence if self.record else 0.0
+
+    @property
+    def worth(self) -> float:
+        """What it is ranked by: how often the team made it (in different commits rather than in one), times how sure
+        it is where it is due, twice as much when it is due somewhere."""
+        return (self.commits + math.sqrt(self.num_edits)) * (self.confidence + 0.05) * (2 if self.sites else 1)
+
+    def with_sites(self, sites: tuple[Site, ...]) -> Pattern:
+        """The same with places where it is still due."""
+        return replace(self, sites=sites)
+
+    def as_json(self, number: int, rule_file: str | None) -> dict[str, Any]:
+        """For machines: an entry of `patterns.json`."""
+        first, last = self.span or (None, None)
+        return {
+            "number": number,
+            "id": self.id,
+            "name": self.name,
+            "title": self.title,
+            "words": list(self.words),
+            "language": self.language,
+            "before": self.before,
+            "after": self.after,
+            "num_edits": self.num_edits,
+            "edits": [edit.id for edit in self.edits],
+            "commits": self.commits,
+            "authors": self.authors,
+            "first": first.isoformat() if first else None,
+            "last": last.isoformat() if last else None,
+            "rule": {"file": rule_file, "support": self.support} if rule_file else None,
+            "record": self.record.as_json() if self.record else None,
+            "sites": [site.as_json() for site in self.sites],
+        }
+
+
+def from_json(entry: Mapping[str, Any], rule: str | None) -> Pattern:
+    """What `as_json` wrote, with its rule's text; without its edits and places."""
+    dates = [datetime.fromisoformat(entry[key]) for key in ("first", "last") if entry[key]]
+    record = entry["record"]
+    return Pattern(
+        name=entry["name"],
+        title=entry["title"],
+        words=tuple(entry["words"]),
+        language=entry["language"],
+        before=entry["before"],
+        after=entry["after"],
+        edits=(),
+        num_edits=entry["num_edits"],
+        commits=entry["commits"],
+        authors=entry["authors"],
+        span=(dates[0], dates[1]) if len(dates) == 2 else None,
+        rule=rule,
+        support=entry["rule"]["support"] if entry["rule"] else 0,
+        record=Record(record["matched"], record["edited"], record["reversed"], record["left"]) if record else None,
+    )

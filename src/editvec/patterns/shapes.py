@@ -1,0 +1,70 @@
+"""The shape of an edit: what was taken away and what was put in, run by run, with variables by order of first use.
+Edits of one shape make the same change to different code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from editvec.diff import Tag, align
+from editvec.edit import Edit, Tokens
+
+_VARIABLE = re.compile(r"VAR\d+$")
+_NO_NAME = "LITERAL"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Shape:
+    """Runs of changed tokens in order, each (removed, added)."""
+
+    runs: tuple[tuple[Tokens, Tokens], ...]
+
+    @property
+    def changes(self) -> frozenset[tuple[str, str]]:
+        """Every changed token with its sign."""
+        return frozenset(
+            (sign, token)
+            for removed, added in self.runs
+            for sign, tokens in (("-", removed), ("+", added))
+            for token in tokens
+        )
+
+    @property
+    def says_something(self) -> bool:
+        """Whether a token other than a variable or a literal was changed: without one, nothing ties the edits
+        together."""
+        return any(not _VARIABLE.match(token) and token != _NO_NAME for _, token in self.changes)
+
+
+def shape_of(edit: Edit) -> Shape:
+    """The shape of an edit."""
+    numbers: dict[str, str] = {}
+
+    def named(token: str) -> str:
+        return numbers.setdefault(token, f"VAR{len(numbers)}") if _VARIABLE.match(token) else token
+
+    return Shape(
+        tuple(
+            (tuple(map(named, removed)), tuple(map(named, added)))
+            for removed, added in _runs(edit.model_before, edit.model_after)
+        )
+    )
+
+
+def alikeness(one: Shape, other: Shape) -> float:
+    """The share of changed tokens that two shapes have in common (Jaccard)."""
+    together = one.changes | other.changes
+    return len(one.changes & other.changes) / len(together) if together else 1.0
+
+
+def _runs(before: Tokens, after: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
+    for changed, positions in groupby(align(before, after).positions, lambda place: place.tag is not Tag.EQUAL):
+        if changed:
+            run = list(positions)
+            yield (
+                tuple(before[place.before] for place in run if place.before is not None),
+                tuple(after[place.after] for place in run if place.after is not None),
+            )

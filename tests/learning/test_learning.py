@@ -1,0 +1,199 @@
+"""The main job over a small real history: what is found, proved, still due; and what is left behind on disk."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+from click.testing import CliRunner, Result
+
+from editvec.cli import app
+from editvec.errors import BadInputError, UserError
+from editvec.learning import Learned, Request, folder, learn
+from editvec.learning.find import find_sites
+from editvec.learning.present import present_files
+from editvec.mining import mine
+from editvec.mining.batch import Task
+from editvec.mining.git import open_repository
+from editvec.mining.recipes import get_recipe
+from editvec.mining.sources import pick_languages
+from editvec.patterns.pattern import Record
+from editvec.report.patterns import render
+from editvec.report.sarif import sarif
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "demo_history.py"
+ABOUT = {"version": "0", "repository": "shop", "head": "", "commits": 0, "hunks": 0, "edits": 0}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("learning") / "shop"
+    subprocess.run([sys.executable, str(EXAMPLE), str(place)], check=True, capture_output=True)
+    return place
+
+
+def _request(repository: Path, recipe: str = "default") -> Request:
+    chosen = get_recipe(recipe)
+    task = Task(open_repository(repository), chosen, pick_languages((), chosen), ())
+    return Request(mine.Request(task, workers=1, resume=False))
+
+
+@pytest.fixture(scope="module")
+def learned(shop: Path) -> Learned:
+    return learn(_request(shop))
+
+
+def test_the_patterns_of_the_shop_are_found_and_proved(learned: Learned) -> None:
+    changes = {(pattern.before, pattern.after): pattern for pattern in learned.patterns if pattern.rule}
+    empty = changes["Assert.Equal(0, $X.Count)", "Assert.Empty($X)"]
+    assert (empty.num_edits, empty.commits, empty.authors) == (8, 5, 3)
+    assert empty.title == "Assert.Empty reads better"
+    assert ("$X == null ? null : $X.$M", "$X?.$M") in changes
+    assert ("$X == None", "$X is None") in changes
+    assert any("ConfigureAwait(false)" in after for _, after in changes)
+
+
+def test_places_are_what_the_people_left(shop: Path, learned: Learned) -> None:
+    by_change = {pattern.before: pattern for pattern in learned.patterns}
+    assert sorted(site.path for site in by_change["$X == null ? null : $X.$M"].sites) == [
+        "src/Orders.cs",
+        "src/Refunds.cs",
+        "src/Suppliers.cs",
+    ]
+    for pattern in learned.patterns:
+        for site in pattern.sites:
+            data = (shop / site.path).read_bytes()
+            assert data[site.start : site.end].decode() == site.before
+            assert data.decode().splitlines()[site.line - 1][site.column - 1 :].startswith(site.before.split("\n")[0])
+            assert site.before != site.after
+
+
+def test_the_same_history_gives_the_same_patterns(shop: Path, learned: Learned) -> None:
+    again = learn(_request(shop))
+    assert [pattern.as_json(1, None) for pattern in again.patterns] == [
+        pattern.as_json(1, None) for pattern in learned.patterns
+    ]
+
+
+def test_a_record_is_believed_by_what_people_did() -> None:
+    assert Record(10, 10).confidence > 0.9
+    assert Record(10, 2).confidence < 0.3
+    assert Record(10, 10, reversed=10).confidence < Record(10, 10).confidence / 1.5
+    assert Record(10, 10, left=100).confidence < 0.2
+    assert Record(2, 2).confidence < Record(20, 20).confidence
+
+
+def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) -> None:
+    pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
+    assert pattern.rule is not None
+    broken = pattern.rule.replace("fix: $X?.$M", "fix: $X?.($M")
+    assert broken != pattern.rule
+    from dataclasses import replace
+
+    files = list(present_files(open_repository(shop), {"csharp"}))
+    (found,) = find_sites([replace(pattern, rule=broken)], files, 0.0, mine.silent).values()
+    assert found.sites == ()
+    assert found.record is not None and found.record.left == 3
+
+
+def test_prose_is_learned_too(tmp_path: Path) -> None:
+    _history(
+        tmp_path,
+        "guide.md",
+        ["You can not go. We can not stay.\n\nThey can not eat. All can not win.\n"],
+        [("You can not", "You cannot"), ("We can not", "We cannot"), ("They can not", "They cannot")],
+    )
+    found = learn(_request(tmp_path, "prose"))
+    (pattern,) = [each for each in found.patterns if each.rule]
+    assert [site.before for site in pattern.sites] == ["can not"]
+    assert pattern.sites[0].after == "cannot"
+
+
+def test_a_folder_gives_back_what_was_saved(learned: Learned, tmp_path: Path) -> None:
+    folder.save(tmp_path, learned, ABOUT, "<p>")
+    known = folder.load(tmp_path)
+    assert [(each.name, each.rule, each.record) for each in known] == [
+        (each.name, each.rule, each.record) for each in learned.patterns
+    ]
+    assert folder.pick(known, ["2", known[0].name]) == [known[1], known[0]]
+    with pytest.raises(UserError, match="no pattern '77'"):
+        folder.pick(known, ["77"])
+    (tmp_path / "rules" / "gone-by-now.yml").write_text("id: x")
+    folder.save(tmp_path, learned, ABOUT, "<p>")
+    assert not (tmp_path / "rules" / "gone-by-now.yml").exists()
+    text = (tmp_path / "patterns.json").read_text()
+    (tmp_path / "patterns.json").write_text(text.replace("rules/", "../../rules/").replace('.yml"', '.sh"'))
+    with pytest.raises(BadInputError, match="no name of a rule"):
+        folder.load(tmp_path)
+    (tmp_path / "patterns.json").write_text("{}")
+    with pytest.raises(BadInputError, match="Learn again"):
+        folder.load(tmp_path)
+
+
+def test_the_report_escapes_what_a_repository_says(tmp_path: Path) -> None:
+    hostile = '<img src=x onerror="document.title=1">'
+    place = tmp_path / "hostile"
+    _history(
+        place,
+        "a.py",
+        [f"x = [1, '{hostile}']\n" + "".join(f"if a{at} == None: f({at})\n\n" for at in range(6))],
+        [(f"a{at} == None", f"a{at} is None") for at in range(5)],
+        message=f"{hostile} </script><script>document.title=1</script>",
+    )
+    found = learn(_request(place))
+    page = render(found.patterns, {**ABOUT, "repository": hostile}, (), found.edits)
+    assert found.patterns
+    assert hostile not in page
+    assert "&lt;img src=x" in page
+    assert page.count("<script") == 2
+
+
+def test_sarif_names_the_bytes_of_each_place(learned: Learned) -> None:
+    document = sarif(learned.patterns)
+    results = document["runs"][0]["results"]
+    sites = [site for pattern in learned.patterns for site in pattern.sites]
+    assert len(results) == len(sites) > 0
+    region = results[0]["locations"][0]["physicalLocation"]["region"]
+    assert region["byteLength"] == sites[0].end - sites[0].start
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+def test_learn_find_and_apply_on_the_command_line(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shop)
+    done = _run("learn", "--model", "none", "--json")
+    document = orjson.loads(done.stdout)
+    assert document["schema"] == 1
+    assert (shop / ".editvec" / "report.html").is_file()
+    status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, check=True, cwd=shop)
+    assert status.stdout == b""
+    places = orjson.loads(_run("find", "--format", "json").stdout)
+    assert len(places) == sum(len(each["sites"]) for each in document["patterns"])
+    assert orjson.loads(_run("find", "1", "--format", "sarif").stdout)["version"] == "2.1.0"
+    assert _run("find", "--check").exit_code == 1
+    assert orjson.loads(_run("find", "--changed-since", "HEAD", "--format", "json").stdout) == []
+    diff = _run("apply", "1").stdout
+    applied = subprocess.run(["git", "apply", "--check"], input=diff.encode(), cwd=shop)
+    assert diff and applied.returncode == 0
+
+
+def _history(place: Path, name: str, texts: list[str], changes: list[tuple[str, str]], message: str = "Tidy") -> None:
+    place.mkdir(exist_ok=True)
+    (text,) = texts
+
+    def git(*arguments: str) -> None:
+        person = ["-c", "user.name=A", "-c", "user.email=a@b"]
+        subprocess.run(["git", *person, "-C", str(place), *arguments], check=True, capture_output=True)
+
+    git("init", "--quiet")
+    for number in range(len(changes) + 1):
+        if number:
+            text = text.replace(*changes[number - 1])
+        (place / name).write_text(text)
+        git("add", ".")
+        git("commit", "--quiet", "-m", f"{message} {number}")

@@ -1,0 +1,95 @@
+"""Groups: by shape, by vectors and shape together; their names."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from editvec.edit import Edit, Source, Version
+from editvec.patterns.grouping import group, num_authors, num_commits
+from editvec.patterns.naming import Messages, slug_of, subject_of
+from editvec.patterns.shapes import alikeness, shape_of
+
+
+def edit(before: str, after: str, commit: str = "c1", message: str = "", author: str = "a") -> Edit:
+    versions = [Version(text, tuple(text.split())) for text in (before, after)]
+    source = Source("r", commit, "f.cs", author=author, message=message)
+    return Edit(f"{commit}:{before}", "csharp", versions[0], versions[1], source=source)
+
+
+EMPTY = [
+    edit(f"Assert . Equal ( 0 , {name} . Count ) ;", f"Assert . Empty ( {name} ) ;", f"c{at}", "Use Assert.Empty")
+    for at, name in enumerate(("VAR3", "VAR1", "items", "VAR0 . Rows"))
+]
+
+
+def test_a_shape_is_what_changed_with_variables_in_order() -> None:
+    one = shape_of(edit("f ( VAR7 , VAR2 ) ;", "g ( VAR2 ) ;"))
+    other = shape_of(edit("x = f ( VAR1 , y ) ;", "x = g ( y ) ;"))
+    assert one == other
+    assert one.runs == ((("f",), ("g",)), (("VAR0", ","), ()))
+
+
+def test_variables_and_literals_alone_say_nothing() -> None:
+    assert not shape_of(edit("f ( VAR0 ) ;", "f ( VAR1 ) ;")).says_something
+    assert not shape_of(edit("f ( LITERAL ) ;", "f ( VAR1 ) ;")).says_something
+    assert shape_of(edit("f ( VAR0 ) ;", "f ( & VAR0 ) ;")).says_something
+
+
+def test_edits_of_one_shape_from_several_commits_are_a_group() -> None:
+    once = edit("a ( ) ;", "b ( ) ;")
+    (found,) = group([once, *EMPTY])
+    assert found.members == (1, 2, 3, 4)
+    assert num_commits(found.edits([once, *EMPTY])) == 4
+    assert num_authors(found.edits([once, *EMPTY])) == 1
+    same_commit = [edit(f"a ( {at} ) ;", f"b ( {at} ) ;") for at in range(5)]
+    assert group(same_commit) == []
+    assert len(group(same_commit, min_commits=1)) == 1
+
+
+def test_near_vectors_join_shapes_that_are_alike_and_no_others() -> None:
+    long = [
+        edit("x = a . b == null ? null : a . b . C ;", "x = a . b ? . C ;", f"c{at}") for at in range(2)
+    ]  # removes one more name
+    short = [edit(f"x = VAR{at} == null ? null : VAR{at} . C ;", f"x = VAR{at} ? . C ;", f"d{at}") for at in range(3)]
+    foreign = [edit("Run ( ) ;", "Stop ( ) ;", f"e{at}") for at in range(2)]
+    edits = [*long, *short, *foreign]
+    near = np.tile(np.array([1, 0], np.float32), (len(edits), 1))
+    (found,) = group(edits, near, alike=0.3)
+    assert found.members == (0, 1, 2, 3, 4)
+    assert found.shapes[0] == shape_of(short[0])
+    far = near.copy()
+    far[:2] = [0, 1]
+    (found,) = group(edits, far, alike=0.3)
+    assert found.members == (2, 3, 4)
+
+
+def test_the_order_of_edits_does_not_change_the_groups() -> None:
+    rng = random.Random(1)
+    edits = [*EMPTY, *(edit(f"a ( {at % 3} ) ;", f"b ( {at % 3} ) ;", f"k{at}") for at in range(9))]
+    vectors = np.random.default_rng(0).normal(size=(len(edits), 8)).astype(np.float32)
+    wanted = {frozenset(edits[place].id for place in found.members) for found in group(edits, vectors)}
+    for _ in range(5):
+        order = rng.sample(range(len(edits)), len(edits))
+        shuffled = [edits[place] for place in order]
+        found = group(shuffled, vectors[order])
+        assert {frozenset(shuffled[place].id for place in each.members) for each in found} == wanted
+
+
+def test_alikeness_is_a_share() -> None:
+    one, other = shape_of(EMPTY[0]), shape_of(edit("f ( ) ;", "g ( ) ;"))
+    assert alikeness(one, one) == 1
+    assert alikeness(one, other) == 0
+
+
+def test_names_come_from_messages_and_from_tokens() -> None:
+    others = [edit(f"a{at} ( ) ;", f"b{at} ( ) ;", f"o{at}", f"Refactor the thing {at}") for at in range(20)]
+    messages = Messages([*EMPTY, *others])
+    assert messages.title(EMPTY) == "Use Assert.Empty"
+    assert "assert.empty" in messages.telling(EMPTY)
+    assert subject_of("feat(core): use foo (#123)\n\nlong") == "use foo"
+    assert subject_of("") == ""
+    assert slug_of(shape_of(EMPTY[0])) == "equal-count-to-empty"
+    assert slug_of(shape_of(edit("f ( x ) ;", "f ( x ) . ConfigureAwait ( false ) ;"))) == "add-configure-await-false"
+    assert slug_of(shape_of(edit("f ( x ) ;", "f ( & x ) ;"))) == "rewrite"
