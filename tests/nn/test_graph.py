@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from editvec.nn.graph import Edges, GatedSum, GraphNetwork
+from editvec.nn.graph import Edges, GatedSum, GraphNetwork, Wiring
 
 
 def test_messages_go_along_edges() -> None:
@@ -12,7 +12,9 @@ def test_messages_go_along_edges() -> None:
     layer = GraphNetwork(dim=4, num_edge_types=3, num_steps=2)
     states = torch.randn(6, 4)
     pairs = [(0, 1, 0), (1, 0, 1), (1, 2, 2), (4, 2, 2), (4, 5, 0), (4, 5, 1)]
-    found = layer(states, Edges(*(torch.tensor(part) for part in zip(*pairs, strict=True))))
+    states.requires_grad_()
+    edges = Edges(*(torch.tensor(part) for part in zip(*pairs, strict=True)))
+    found = layer(states, Wiring.of(edges, 6, 3))
     weight, bias = layer.message.weight.view(3, 4, 4), layer.message.bias.view(3, 4)
     plain = states
     for _ in range(2):
@@ -21,6 +23,10 @@ def test_messages_go_along_edges() -> None:
             messages[target] = messages[target] + weight[kind] @ plain[source] + bias[kind]
         plain = torch.stack([layer.update(m[None], s[None])[0] for m, s in zip(messages, plain, strict=True)])
     torch.testing.assert_close(found, plain)
+    weights = [states, *layer.parameters()]
+    slopes = torch.randn(6, 4)
+    for mine, theirs in zip(*(torch.autograd.grad(each, weights, slopes) for each in (found, plain)), strict=True):
+        torch.testing.assert_close(mine, theirs)
 
 
 def test_graphs_side_by_side_do_not_know_each_other() -> None:
@@ -28,8 +34,8 @@ def test_graphs_side_by_side_do_not_know_each_other() -> None:
     layer, pool = GraphNetwork(dim=4, num_edge_types=2, num_steps=3), GatedSum(dim=4, out_dim=5)
     states = torch.randn(5, 4)
     edges = Edges(torch.tensor([0, 1, 3]), torch.tensor([1, 0, 4]), torch.tensor([0, 1, 1]))
-    both = layer(states, edges)
-    first = layer(states[:3], Edges(*(part[:2] for part in edges)))
+    both = layer(states, Wiring.of(edges, 5, 2))
+    first = layer(states[:3], Wiring.of(Edges(*(part[:2] for part in edges)), 3, 2))
     torch.testing.assert_close(both[:3], first)
     pooled = pool(states, both, torch.tensor([0, 0, 0, 1, 1]), 2)
     torch.testing.assert_close(pooled[0], pool(states[:3], first, torch.zeros(3, dtype=torch.long), 1)[0])
@@ -38,4 +44,4 @@ def test_graphs_side_by_side_do_not_know_each_other() -> None:
 def test_no_edges_at_all() -> None:
     layer = GraphNetwork(dim=4, num_edge_types=2, num_steps=1)
     nothing = torch.zeros(0, dtype=torch.long)
-    assert layer(torch.randn(2, 4), Edges(nothing, nothing, nothing)).shape == (2, 4)
+    assert layer(torch.randn(2, 4), Wiring.of(Edges(nothing, nothing, nothing), 2, 2)).shape == (2, 4)

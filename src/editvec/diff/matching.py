@@ -23,16 +23,23 @@ def match(before: Tree, after: Tree, alignment: Alignment) -> Matching:
     where: dict[tuple[str, bool, int, int], list[int]] = defaultdict(list)
     for place, (kind, leaf, low, high) in reversed(list(enumerate(others))):
         where[kind, leaf, low, high].append(place)
-    twins = {place.before: place.after for place in alignment.positions if place.tag is Tag.EQUAL}
+    twins = {
+        place.before: place.after
+        for place in alignment.positions
+        if place.tag is Tag.EQUAL and place.before is not None and place.after is not None
+    }
+    ends: dict[int, int] = {}
+    for one in sorted(twins, reverse=True):
+        # Where the tokens from this one on stop being equal to neighbours.
+        ends[one] = ends[one + 1] if twins.get(one + 1) == twins[one] + 1 else one + 1
     tokens = ({low: place for place, (_, leaf, low, _) in enumerate(found) if leaf} for found in (spans, others))
     first, second = tokens
     equal = [(first[one], second[other]) for one, other in twins.items() if one in first and other in second]
     for place, (kind, leaf, low, high) in enumerate(spans):
         if leaf or low == high:
             continue
-        there = [twins.get(token) for token in range(low, high)]
-        start = there[0]
-        if start is not None and there == list(range(start, start + high - low)):
+        start = twins.get(low)
+        if start is not None and ends[low] >= high:
             # Of several nodes over the same tokens, the outer ones match the outer ones.
             candidates = where[kind, leaf, start, start + high - low]
             if candidates:

@@ -21,13 +21,13 @@ from editvec.config import ModelConfig
 from editvec.edit import Tokens
 from editvec.editors.base import Editor
 from editvec.editors.rows import SideBySide, let_go
-from editvec.editors.writer import TINY, Memories, Others, TokenWriter, Ways, copied, most_likely
+from editvec.editors.writer import TINY, Memories, Others, TokenWriter, copied, most_likely
 from editvec.grammar import Derivation, Grammar, Source, UnseenError
 from editvec.grammar.derivation import Text
 from editvec.grammar.grammar import NEXT
 from editvec.nn.attention import Attention
-from editvec.nn.graph import GatedSum, GraphNetwork
-from editvec.nn.recurrent import LSTM
+from editvec.nn.graph import GatedSum, GraphNetwork, Wiring
+from editvec.nn.recurrent import LSTM, take
 from editvec.reading import Reader, Reading, TokenEmbedding
 from editvec.tensors.batch import EDGE_TYPES, SourceBatch, SourceGraph, StepBatch, TargetBatch
 from editvec.tensors.example import Example, Exampler
@@ -54,7 +54,7 @@ class Choices(NamedTuple):
 
     labels: Tensor  # [batch, n, labels + 1], the probability of each label and of Reduce
     nodes: Tensor  # [batch, n, most nodes], of each node to be copied
-    text: Ways
+    said: Tensor  # [batch, n, dim], what a token would be written from
 
 
 class Graph2TreeEditor(Editor):
@@ -157,14 +157,15 @@ class Graph2TreeEditor(Editor):
             self.edit_gates(vectors)[None],
             steps.parents.t(),
         )
-        found = self.read_out(states.transpose(0, 1), nodes, Memories.of(source, reading), steps.slots.ids)
+        found = self.read_out(states.transpose(0, 1), nodes, steps.slots.ids)
         there = steps.slots.mask
-        written = there & (steps.texts.ids != PAD)
-        total = found.nodes.new_zeros(there.shape)
         chosen = found.labels.gather(2, steps.choices.clamp(min=0)[..., None]).squeeze(2) * (steps.choices >= 0)
-        total = torch.where(there, chosen + copied(found.nodes, steps.copies), total)
-        text = self.writer.probability_of(found.text, steps.texts.ids, written, steps.from_before, steps.from_context)
-        total = total.masked_scatter(written, text)
+        total = (chosen + copied(found.nodes, steps.copies)) * there
+        # Few steps write a token, and to write one costs most.
+        ways = self.writer(take(found.said, steps.writes), Memories.of(source, reading))
+        ids = steps.written.ids
+        written = self.writer.probability_of(ways, ids, ids != PAD, steps.from_before, steps.from_context)
+        total = total.masked_scatter(steps.texts != PAD, written)
         return ((total + TINY).log() * there).sum(1)
 
     def steps(self, source: SourceBatch, reading: Reading, vectors: Tensor) -> Graph2TreeSteps:
@@ -203,9 +204,9 @@ class Graph2TreeEditor(Editor):
         assert graph is not None
         tokens = graph.tokens
         first = self.kinds(graph.kinds).index_put((tokens.nodes,), reading.before.all[tokens.rows, tokens.places])
-        states = first
+        states, wiring = first, Wiring.of(graph.edges, len(first), len(EDGE_TYPES))
         for layer in self.layers:
-            states = layer(self.graph_dropout(states), graph.edges)
+            states = layer(self.graph_dropout(states), wiring)
         pooled = self.pool(first, states, graph.owners, len(graph.forms.lengths))
         return self._side_by_side(graph, states), pooled
 
@@ -229,7 +230,7 @@ class Graph2TreeEditor(Editor):
         """For each step the action before it: [batch, longest, dim]; zeros before the first."""
         batch, longest = steps.slots.ids.shape
         labels = self.labels(steps.choices.clamp(min=0)) * (steps.choices >= 0)[..., None]
-        texts = self.embedding(steps.texts.ids) * (steps.texts.ids != PAD)[..., None]
+        texts = self.embedding(steps.texts) * (steps.texts != PAD)[..., None]
         places, copies = steps.copies.targets, steps.copies.places
         sums = nodes.states.new_zeros(batch * longest, nodes.states.shape[2])
         sums = sums.index_add(0, places, nodes.states[places // longest, copies])
@@ -237,35 +238,36 @@ class Graph2TreeEditor(Editor):
         action = labels + texts + (sums / counts[:, None]).view(batch, longest, -1)
         return torch.cat([torch.zeros_like(action[:, :1]), action[:, :-1]], 1)
 
-    def read_out(self, states: Tensor, nodes: Nodes, memories: Memories, slots: Tensor) -> Choices:
+    def read_out(self, states: Tensor, nodes: Nodes, slots: Tensor) -> Choices:
         """What the decoder's `states` [batch, n, hidden] would do in `slots` [batch, n]."""
         seen = torch.bmm(self.attention(states, nodes.states, nodes.mask), nodes.states)
         said = self.dropout(self.combine(torch.cat([states, seen], -1)).tanh())
-        low = torch.finfo(said.dtype).min
-        legal = self.legal.labels[slots]
-        labels = self.which(said).masked_fill(~legal, low).softmax(-1)
+        labels = (self.which(said) + self.legal.labels[slots]).softmax(-1)
         fits = self.legal.forms[slots[:, :, None], nodes.forms[:, None, :]]
-        scores = torch.bmm(self.point_node.project(said), nodes.states.transpose(1, 2)).masked_fill(~fits, low)
+        scores = torch.bmm(self.point_node.project(said), nodes.states.transpose(1, 2))
+        pointed = scores.masked_fill(~fits, torch.finfo(said.dtype).min).softmax(-1) * fits
         # Where nothing fits, nothing is copied: neither in training nor in search.
         copies = self.copies(said).sigmoid() * fits.any(-1, keepdim=True)
-        pointed = scores.softmax(-1) * fits
-        return Choices(labels * legal * (1 - copies), pointed * copies, self.writer(said, memories))
+        return Choices(labels * (1 - copies), pointed * copies, said)
 
 
 class Legal(NamedTuple):
     """What is legal in each slot."""
 
-    labels: Tensor  # [slots, labels + 1], the last one is Reduce
-    forms: Tensor  # [slots, forms + 1], what can be copied into it; the last one is that of what cannot be copied
+    labels: Tensor  # [slots, labels + 1], 0 where one is and −∞ where not; the last one is Reduce
+    forms: (
+        Tensor  # [slots, forms + 1], True for what can be copied into it; the last one is that of what cannot be copied
+    )
 
     @classmethod
     def of(cls, grammar: Grammar) -> Legal:
         """By a grammar."""
-        labels = torch.zeros(len(grammar.slots), len(grammar.labels) + 1, dtype=torch.bool)
+        labels = torch.full((len(grammar.slots), len(grammar.labels) + 1), -torch.inf)
         forms = torch.zeros(len(grammar.slots), len(grammar.form_numbers) + 1, dtype=torch.bool)
         for slot, number in grammar.slot_numbers.items():
-            labels[number, list(grammar.slots[slot])] = True
-            labels[number, -1] = slot.place == NEXT
+            labels[number, list(grammar.slots[slot])] = 0.0
+            if slot.place == NEXT:
+                labels[number, -1] = 0.0
         for slot_number, form in grammar.copyable():
             forms[slot_number, form] = True
         return cls(labels, forms)
@@ -335,7 +337,7 @@ class Graph2TreeSteps:
         beside = SideBySide(state.owners, state.sources)
         lines, places = beside.lines, beside.places
         slots = beside.table(self._slots(state.derivations))
-        found = editor.read_out(beside.table(state.history[:, -1]), *state.kept, slots)
+        found = editor.read_out(beside.table(state.history[:, -1]), state.kept.nodes, slots)
         copies = found.nodes[lines, places]
         groups = torch.zeros_like(copies).scatter_add_(1, self._first[state.owners], copies)
         labels = found.labels[lines, places]
@@ -345,8 +347,11 @@ class Graph2TreeSteps:
         if not texts.any():
             return log_probs, chosen
         rows = texts.nonzero().squeeze(1)
-        others = self._others.at(state.owners[rows]) if self._others else None
-        text_probs, tokens = editor.writer.best(found.text.at(lines[rows], places[rows]), others, width)
+        owners = state.owners[rows]
+        writing = SideBySide(owners, state.sources)
+        ways = editor.writer(writing.table(found.said[lines[rows], places[rows]]), state.kept.memories)
+        others = self._others.at(owners) if self._others else None
+        text_probs, tokens = editor.writer.best(ways.at(writing.lines, writing.places), others, width)
         # The end of a sequence is no token of a tree.
         text_probs = text_probs.masked_fill(tokens == END, -torch.inf)
         wide = max(log_probs.shape[1], text_probs.shape[1])

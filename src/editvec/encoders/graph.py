@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from editvec.config import ModelConfig
 from editvec.encoders.base import EditEncoder
-from editvec.nn.graph import GatedSum, GraphNetwork
+from editvec.nn.graph import GatedSum, GraphNetwork, Wiring
 from editvec.nn.recurrent import States
 from editvec.tensors.batch import EDGE_TYPES, TAG_PAD, Batch
 
@@ -63,8 +63,8 @@ class GraphEncoder(EditEncoder):
         for side, read in (graph.before_tokens, before), (graph.after_tokens, after):
             nodes = nodes.index_put((side.nodes,), read.all[side.rows, side.places])
         first = self.start(torch.cat([nodes, self.tags(graph.tags)], -1)).tanh()
-        states, pooled = first, []
+        states, pooled, wiring = first, [], Wiring.of(graph.edges, len(first), len(EDGE_TYPES))
         for layer, pool in zip(self.layers, self.pools, strict=True):
-            states = layer(self.dropout(states), graph.edges)
+            states = layer(self.dropout(states), wiring)
             pooled.append(pool(first, states, graph.owners, len(batch)))
         return torch.cat(pooled, -1)

@@ -7,7 +7,7 @@ A derivation is a tree under construction; the oracle says which actions build a
 from editvec.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp
 from editvec.grammar.derivation import Derivation
 from editvec.grammar.grammar import Grammar, UnseenError, learn
-from editvec.grammar.oracle import Source, derive, replay
+from editvec.grammar.oracle import Source, derive, derive_steps, replay
 from editvec.grammar.trees import before_tree, edit_trees
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "UnseenError",
     "before_tree",
     "derive",
+    "derive_steps",
     "edit_trees",
     "learn",
     "replay",

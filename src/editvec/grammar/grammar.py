@@ -159,6 +159,11 @@ class Grammar:
         fields = OPEN if tree.kind in self.open_kinds else tuple(child.field for child in tree.children)
         return self._copied_as.get((slot, (tree.kind, fields)))
 
+    def copy_field(self, slot: Slot, label: Label) -> str | None:
+        """The field that a copy of a node with this label stands in when it goes into a slot."""
+        number = self._copied_as.get((slot, (label.kind, label.fields)))
+        return None if number is None else self.labels[number].field
+
     def copyable(self) -> Iterator[tuple[int, int]]:
         """Pairs of a slot's number and the number of a form that can be copied into it."""
         for slot, form in self._copied_as:
@@ -212,6 +217,8 @@ class Grammar:
         slots = {Slot(int(p), int(at)): tuple(map(int, options)) for p, at, options in data["slots"]}
         if any(not 0 <= option < len(labels) for options in slots.values() for option in options):
             raise ValueError("a slot names a label that is not there")
+        if any(not options and slot.place != NEXT for slot, options in slots.items()):
+            raise ValueError("a slot takes nothing at all")
         fixed = {(Slot(int(p), int(at)), int(label)): str(text) for p, at, label, text in data["fixed"]}
         return cls(labels, slots, fixed, frozenset(map(str, data["open"])))
 

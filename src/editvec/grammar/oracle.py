@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from editvec.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp
-from editvec.grammar.derivation import Derivation, Frame, Text
-from editvec.grammar.grammar import ROOT_FIELD, Grammar, UnseenError, same_tree
+from editvec.grammar.derivation import Derivation
+from editvec.grammar.grammar import NEXT, OPEN, ROOT, ROOT_FIELD, Grammar, Shape, Slot, UnseenError
 from editvec.syntax.tree import Tree
 
 Key = int
+_Form = tuple[object, ...]
 
 
 @dataclass(slots=True)
@@ -21,65 +23,133 @@ class Source:
     nodes: list[Tree]
     places: dict[Key, tuple[int, ...]]
     """For each different subtree that can be copied the places where it stands."""
-    _keys: dict[tuple[object, ...], Key] = field(repr=False)
+    _keys: dict[_Form, Key] = field(repr=False)
 
     @classmethod
     def of(cls, before: Tree) -> Source:
         """The source that a tree is."""
         nodes = before.nodes()
-        keys: dict[tuple[object, ...], Key] = {}
+        keys: dict[_Form, Key] = {}
+        known: dict[int, tuple[Key, int]] = {}
+        _number(before, keys, known, grow=True)
         found: dict[Key, list[int]] = defaultdict(list)
         for place, node in enumerate(nodes):
-            if _can_be_copied(node):
-                found[_key(node, keys)].append(place)
+            key, size = known[id(node)]
+            if size > 1 and node.children and not node.is_list:
+                found[key].append(place)
         return cls(nodes, {key: tuple(places) for key, places in found.items()}, keys)
 
-    def same(self, tree: Tree) -> tuple[int, ...]:
-        """The places of subtrees that are the same as this one; none for single tokens and for lists."""
-        return self.places.get(_key(tree, self._keys), ()) if _can_be_copied(tree) else ()
+    def same(self, tree: Tree) -> dict[int, tuple[int, ...]]:
+        """For each subtree of a tree that also stands in the source, by its `id`, the places there; single tokens and
+        lists are none of them."""
+        known: dict[int, tuple[Key, int]] = {}
+        _number(tree, self._keys, known, grow=False)
+        places = self.places
+        return {node: places[key] for node, (key, _) in known.items() if key in places}
 
 
-def _can_be_copied(tree: Tree) -> bool:
-    """A node of more than one node: a lone token is written, not copied as a tree."""
-    return not (tree.leaf or tree.is_absent or tree.is_list) and tree.size() > 1
+_NEW: Key = -1
 
 
-def _key(tree: Tree, keys: dict[tuple[object, ...], Key]) -> Key:
-    """A number that two subtrees share exactly when they are the same, whatever field they stand in themselves."""
-    inside = tuple((child.field, _key(child, keys)) for child in tree.children)
-    form = (tree.kind, tree.text, tree.leaf, tree.leaf and tree.position >= 0, inside)
-    return keys.setdefault(form, len(keys))
+def _number(tree: Tree, keys: dict[_Form, Key], known: dict[int, tuple[Key, int]], *, grow: bool) -> tuple[Key, int]:
+    """Notes, by its `id`, a key and the size of each subtree. Two subtrees share a key exactly when they are the same,
+    whatever field they stand in themselves; unless the keys may `grow`, what has none yet is _NEW."""
+    if tree.leaf:
+        is_token = tree.position >= 0
+        # Of even length, as that of a node never is.
+        form: _Form = (tree.kind, tree.text, is_token, None)
+        size = 1 if is_token else 0
+    else:
+        size = 0 if tree.is_list or tree.is_absent else 1
+        inside: list[object] = [tree.kind]
+        missing = False
+        for child in tree.children:
+            key, below = _number(child, keys, known, grow=grow)
+            missing |= key == _NEW
+            size += below
+            inside += (child.field, key)
+        form = tuple(inside)
+        if missing:
+            found = known[id(tree)] = (_NEW, size)
+            return found
+    key = keys.setdefault(form, len(keys)) if grow else keys.get(form, _NEW)
+    found = known[id(tree)] = (key, size)
+    return found
+
+
+class Step(NamedTuple):
+    """An action, the slot in which it is taken, and the step, from 1, that opened the node around it; 0 for none."""
+
+    action: Action
+    slot: Slot
+    opened: int
 
 
 def derive(grammar: Grammar, source: Source, after: Tree) -> list[Action]:
     """The actions that build `after`; UnseenError where the grammar does not allow it."""
-    actions: list[Action] = []
-    derivation = Derivation.start(grammar)
-    while (due := derivation.due) is not None:
-        wanted = _wanted(derivation, after)
-        action: Action
-        if wanted is None:
-            action, derivation = Reduce(), derivation.reduce()
-        elif isinstance(due, Text):
-            action, derivation = GenTerm(wanted.text or ""), derivation.write(wanted.text or "")
-        elif same := _copies(derivation, source, wanted):
-            action, derivation = TreeCp(same), derivation.copy(source.nodes[same[0]])
-        else:
-            label = grammar.label_of(wanted, wanted.field if derivation.frame else ROOT_FIELD)
-            action, derivation = Expand(label), derivation.expand(label)
-        actions.append(action)
-    assert derivation.tree is not None
-    if not same_tree(derivation.tree, after):
-        raise UnseenError("a slot or a token that the grammar takes for granted is different")
-    return actions
+    return [step.action for step in derive_steps(grammar, source, after)]
 
 
-def _copies(derivation: Derivation, source: Source, wanted: Tree) -> tuple[int, ...]:
-    """The places from which a copy would be what is wanted, in the field in which it is wanted."""
-    same = source.same(wanted)
-    label = derivation.copy_label(wanted) if same else None
-    field = wanted.field if derivation.frame else ROOT_FIELD
-    return same if label is not None and derivation.grammar.labels[label].field == field else ()
+def derive_steps(grammar: Grammar, source: Source, after: Tree) -> list[Step]:
+    """The actions that build `after`, each with where it is taken."""
+    oracle = _Oracle(grammar, source.same(after))
+    oracle.build(after, Slot(ROOT, 0), ROOT_FIELD, 0)
+    return oracle.steps
+
+
+class _Oracle:
+    """Follows `after`, and notes what a derivation would have to be told: all that it does not do by itself."""
+
+    def __init__(self, grammar: Grammar, same: dict[int, tuple[int, ...]]) -> None:
+        self.grammar, self.same = grammar, same
+        self.steps: list[Step] = []
+
+    def build(self, node: Tree, slot: Slot, field: str, opened: int) -> None:
+        grammar = self.grammar
+        options = grammar.slots.get(slot, ())
+        number = grammar.label_of(node, field)
+        if number not in options:
+            raise UnseenError(f"{node.kind} in {_where(grammar, slot)}")
+        label = grammar.labels[number]
+        shape = label.shape
+        if shape is Shape.NODE:
+            places = self.same.get(id(node))
+            # A copy goes into the first field that can take it, which need not be the one that is wanted.
+            if places and grammar.copy_field(slot, label) == field:
+                self.steps.append(Step(TreeCp(places), slot, opened))
+                return
+        if shape is Shape.NODE or len(options) > 1 or slot.place == NEXT:
+            self.steps.append(Step(Expand(number), slot, opened))
+        if shape is Shape.TOKEN:
+            self._write(node, slot, number, opened)
+        elif shape is Shape.NODE or shape is Shape.LIST:
+            self._fill(node, number, label.fields)
+
+    def _write(self, token: Tree, slot: Slot, label: int, opened: int) -> None:
+        text = self.grammar.fixed.get((slot, label))
+        if token.text is None or (text is not None and text != token.text):
+            raise UnseenError(f"{token.text!r} in {_where(self.grammar, slot)}")
+        if text is None:
+            self.steps.append(Step(GenTerm(token.text), slot, opened))
+
+    def _fill(self, node: Tree, label: int, fields: tuple[str, ...] | None) -> None:
+        production = self.grammar.production_of[label]
+        mine = len(self.steps)
+        if fields is OPEN:
+            slot = Slot(production, NEXT)
+            for child in node.children:
+                self.build(child, slot, child.field, mine)
+            self.steps.append(Step(Reduce(), slot, mine))
+            return
+        for place, child in enumerate(node.children):
+            self.build(child, Slot(production, place), child.field, mine)
+
+
+def _where(grammar: Grammar, slot: Slot) -> str:
+    if slot.production == ROOT:
+        return "the root"
+    production = grammar.productions[slot.production]
+    return f"the field {production.fields[slot.place]!r} of {production.kind}" if production.fields else production.kind
 
 
 def replay(grammar: Grammar, source: Source, actions: Iterable[Action]) -> Tree:
@@ -103,21 +173,3 @@ def take(derivation: Derivation, source: Source, action: Action) -> Derivation:
             return derivation.copy(source.nodes[sources[0]])
         case Reduce():
             return derivation.reduce()
-
-
-def _wanted(derivation: Derivation, after: Tree) -> Tree | None:
-    """What `after` has where the derivation is: the frames that are open, outermost first, lead there. None where the
-    children of a node are all there."""
-    frames: list[Frame] = []
-    frame = derivation.frame
-    while frame is not None:
-        frames.append(frame)
-        frame = frame.above
-    node = after
-    for open_frame in reversed(frames):
-        if len(open_frame.children) >= len(node.children):
-            if open_frame is frames[0]:
-                return None
-            raise UnseenError(f"{node.kind} has fewer children than its production")
-        node = node.children[len(open_frame.children)]
-    return node

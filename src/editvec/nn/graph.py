@@ -1,11 +1,16 @@
-"""A gated graph network over sparse edges (Li et al., 2016): graphs of any size side by side, nothing padded."""
+"""A gated graph network over sparse edges (Li et al., 2016): graphs of any size side by side, nothing padded.
+
+Written out with its gradient, like the LSTM: a message is computed once for a node and a type of edge that leaves it,
+not for every type, and the gradients of the weights are taken over all rounds at once.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import embedding_bag
 
 
 class Edges(NamedTuple):
@@ -14,6 +19,48 @@ class Edges(NamedTuple):
     sources: Tensor  # [edges]
     targets: Tensor  # [edges]
     types: Tensor  # [edges]
+
+
+class Gather(NamedTuple):
+    """Sums of rows of a table: for line i those in `rows[starts[i]:starts[i + 1]]`."""
+
+    rows: Tensor
+    starts: Tensor  # [lines]
+
+    def of(self, table: Tensor) -> Tensor:
+        """[table, dim] → [lines, dim]."""
+        return embedding_bag(self.rows, table, self.starts, mode="sum")
+
+
+class Wiring(NamedTuple):
+    """Edges as a network reads them. A sender is a node together with a type of edge that leaves it."""
+
+    senders: Tensor  # [senders], the node of each, those of a type together
+    sizes: list[int]  # the number of senders of each type
+    arrive: Gather  # for each node the senders that reach it
+    leave: Gather  # for each sender the nodes that it reaches
+    sent: Gather  # for each node its senders
+    counts: Tensor  # [nodes, types], how many edges of each type reach a node
+
+    @classmethod
+    def of(cls, edges: Edges, num_nodes: int, num_types: int) -> Wiring:
+        """Of edges between `num_nodes` nodes."""
+        keys, which = torch.unique(edges.types * num_nodes + edges.sources, return_inverse=True)
+        senders = keys % max(1, num_nodes)
+        reached = torch.bincount(edges.targets * num_types + edges.types, minlength=num_nodes * num_types)
+        return cls(
+            senders,
+            torch.bincount(keys // max(1, num_nodes), minlength=num_types).tolist(),
+            _gather(which, edges.targets, num_nodes),
+            _gather(edges.targets, which, len(senders)),
+            _gather(torch.arange(len(senders)), senders, num_nodes),
+            reached.view(num_nodes, num_types).float(),
+        )
+
+
+def _gather(rows: Tensor, lines: Tensor, num_lines: int) -> Gather:
+    counts = torch.bincount(lines, minlength=num_lines)
+    return Gather(rows[lines.argsort(stable=True)], counts.cumsum(0) - counts)
 
 
 class GraphNetwork(nn.Module):
@@ -26,13 +73,122 @@ class GraphNetwork(nn.Module):
         self.message = nn.Linear(dim, num_edge_types * dim)
         self.update = nn.GRUCell(dim, dim)
 
-    def forward(self, states: Tensor, edges: Edges) -> Tensor:
+    def forward(self, states: Tensor, wiring: Wiring) -> Tensor:
         """`states` [nodes, dim] → [nodes, dim]."""
-        which = edges.sources * self.num_edge_types + edges.types
-        for _ in range(self.num_steps):
-            messages = self.message(states).view(-1, states.shape[1])[which]
-            states = self.update(torch.zeros_like(states).index_add(0, edges.targets, messages), states)
-        return states
+        dim = states.shape[1]
+        update = self.update
+        after: Tensor = _Rounds.apply(  # type: ignore[no-untyped-call]
+            states,
+            self.message.weight.view(-1, dim, dim),
+            self.message.bias.view(-1, dim),
+            update.weight_ih,
+            update.weight_hh,
+            update.bias_ih,
+            update.bias_hh,
+            wiring,
+            self.num_steps,
+        )
+        return after
+
+
+class _Rounds(torch.autograd.Function):
+    """The rounds and their gradient. N nodes, S senders, T types, D numbers a node, R rounds. The gates are torch's:
+    reset, update, new."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        states: Tensor,  # [N, D]
+        message: Tensor,  # [T, D, D]
+        message_bias: Tensor,  # [T, D]
+        inputs: Tensor,  # [3 D, D]
+        recurrent: Tensor,  # [3 D, D]
+        input_bias: Tensor,  # [3 D]
+        recurrent_bias: Tensor,  # [3 D]
+        wiring: Wiring,
+        num_rounds: int,
+    ) -> Tensor:
+        nodes, dim = states.shape
+        both = 2 * dim
+        hidden = states.new_empty(num_rounds + 1, nodes, dim)
+        heard, keeps = (states.new_empty(num_rounds, nodes, dim) for _ in range(2))
+        gates = states.new_empty(num_rounds, nodes, 3 * dim)
+        hidden[0] = states
+        said = states.new_empty(len(wiring.senders), dim)
+        always = wiring.counts @ message_bias
+        gate_bias = input_bias.clone()
+        gate_bias[:both] += recurrent_bias[:both]
+        for now in range(num_rounds):
+            state, gate, keep = hidden[now], gates[now], keeps[now]
+            for out, source, weight in _by_type(wiring, message, said, state[wiring.senders]):
+                torch.mm(source, weight.t(), out=out)
+            torch.add(wiring.arrive.of(said), always, out=heard[now])
+            torch.addmm(gate_bias, heard[now], inputs.t(), out=gate)
+            gate[:, :both].addmm_(state, recurrent[:both].t()).sigmoid_()
+            torch.addmm(recurrent_bias[both:], state, recurrent[both:].t(), out=keep)
+            reset, update, new = gate.chunk(3, 1)
+            new.addcmul_(reset, keep).tanh_()
+            torch.lerp(new, state, update, out=hidden[now + 1])
+        ctx.save_for_backward(message, inputs, recurrent, hidden, heard, keeps, gates)
+        ctx.wiring = wiring
+        return hidden[num_rounds]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        message, inputs, recurrent, hidden, heard, keeps, gates = ctx.saved_tensors
+        wiring: Wiring = ctx.wiring
+        rounds, _, dim = heard.shape
+        both = 2 * dim
+        reset, update, new = gates.chunk(3, 2)
+        # What a gradient is multiplied with does not depend on it: all rounds at once.
+        to_new = (1 - update) * (1 - new * new)
+        to_update = (hidden[:-1] - new) * update * (1 - update)
+        to_reset = keeps * reset * (1 - reset)
+        of_gates, of_keeps = torch.empty_like(gates), torch.empty_like(keeps)
+        of_heard = torch.empty_like(heard)
+        of_said = heard.new_empty(rounds, len(wiring.senders), dim)
+        back = heard.new_empty(len(wiring.senders), dim)
+        of_state = gradients[0]
+        for now in range(rounds - 1, -1, -1):
+            of_reset, of_update, of_new = of_gates[now].chunk(3, 1)
+            torch.mul(of_state, to_new[now], out=of_new)
+            torch.mul(of_state, to_update[now], out=of_update)
+            torch.mul(of_new, to_reset[now], out=of_reset)
+            torch.mul(of_new, reset[now], out=of_keeps[now])
+            torch.mm(of_gates[now], inputs, out=of_heard[now])
+            of_said[now] = wiring.leave.of(of_heard[now])
+            for out, source, weight in _by_type(wiring, message, back, of_said[now]):
+                torch.mm(source, weight, out=out)
+            of_state = torch.addcmul(wiring.sent.of(back), of_state, update[now])
+            of_state.addmm_(of_gates[now, :, :both], recurrent[:both])
+            of_state.addmm_(of_keeps[now], recurrent[both:])
+        of_message = torch.zeros_like(message)
+        start = 0
+        for kind, size in enumerate(wiring.sizes):
+            if size:
+                spoke = hidden[:-1].index_select(1, wiring.senders[start : start + size]).view(-1, dim)
+                of_message[kind] = of_said[:, start : start + size].reshape(-1, dim).t() @ spoke
+            start += size
+        of_gates, of_keeps = of_gates.view(-1, 3 * dim), of_keeps.view(-1, dim)
+        before = hidden[:-1].reshape(-1, dim)
+        of_bias = of_gates.sum(0)
+        return (
+            of_state,
+            of_message,
+            wiring.counts.t() @ of_heard.sum(0),
+            of_gates.t() @ heard.view(-1, dim),
+            torch.cat([of_gates[:, :both].t() @ before, of_keeps.t() @ before]),
+            of_bias,
+            torch.cat([of_bias[:both], of_keeps.sum(0)]),
+            None,
+            None,
+        )
+
+
+def _by_type(wiring: Wiring, weights: Tensor, out: Tensor, source: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """For each type that has senders their rows of `out` and of `source`, and its weight."""
+    parts = zip(torch.split(out, wiring.sizes), torch.split(source, wiring.sizes), weights, strict=True)
+    return [part for part in parts if len(part[0])]
 
 
 class GatedSum(nn.Module):

@@ -88,9 +88,11 @@ class StepBatch:
     slots: Ragged  # the slot of each step
     parents: Tensor  # [batch, longest], the step that opened its node, from 1; 0 for none
     choices: Tensor  # [batch, longest], the label, or the number of labels for Reduce; NO_CHOICE for neither
-    texts: Ragged  # the token that a step writes; PAD where it writes none
+    texts: Tensor  # [batch, longest], the token that a step writes; PAD where it writes none
     copies: Copies  # where a step could copy a subtree from
-    from_before: Copies  # where the token could be copied from
+    written: Ragged  # the tokens alone; PAD where a row has none
+    writes: Tensor  # [batch, most tokens], the step of each
+    from_before: Copies  # where each could be copied from
     from_context: Copies
 
 
@@ -188,7 +190,7 @@ def collate(examples: Sequence[Example], *, changed_only: bool = False) -> Batch
     return Batch(source, target, alignment, _graph(pairs_of_trees) if pairs_of_trees else None)
 
 
-def _pad(sequences: Sequence[Ids], fill: int = PAD) -> Ragged:
+def _pad(sequences: Sequence[Numbers], fill: int = PAD) -> Ragged:
     # An empty sequence counts as one of padding: a recurrent layer needs something to read.
     lengths = np.array([max(1, len(sequence)) for sequence in sequences], np.int64)
     ids = np.full((len(sequences), lengths.max()), fill, np.int64)
@@ -204,17 +206,21 @@ def _copies(after: Ragged, source: Ragged) -> Copies:
 
 
 def _steps(steps: Sequence[ActionSteps], source: SourceBatch) -> StepBatch:
-    slots, texts = _pad([each.slots for each in steps]), _pad([each.texts for each in steps])
+    slots = _pad([each.slots for each in steps])
+    writes = [np.flatnonzero(each.texts != PAD) for each in steps]
+    written = _pad([each.texts[at] for each, at in zip(steps, writes, strict=True)])
     longest = slots.ids.shape[1]
     places = _joined([each.copy_steps + row * longest for row, each in enumerate(steps)])
     return StepBatch(
         slots,
         _pad([each.parents for each in steps]).ids,
         _pad([each.choices for each in steps], NO_CHOICE).ids,
-        texts,
+        _pad([each.texts for each in steps]).ids,
         Copies(places, _joined([each.copy_nodes for each in steps])),
-        _copies(texts, source.before),
-        _copies(texts, source.context),
+        written,
+        _pad(writes, 0).ids,
+        _copies(written, source.before),
+        _copies(written, source.context),
     )
 
 

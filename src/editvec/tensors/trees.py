@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.diff import Alignment, Matching, match
-from editvec.grammar import Derivation, Expand, GenTerm, Grammar, Reduce, Source, derive
-from editvec.grammar.oracle import take
+from editvec.grammar import Expand, GenTerm, Grammar, Reduce, Source, derive_steps
 from editvec.syntax.tree import Tree
 from editvec.vocab import PAD
 
@@ -65,8 +64,11 @@ def pair_of(source: Source, after: Tree | None, alignment: Alignment, grammar: G
     """Two trees in numbers, or, without `after`, the one before alone."""
     before = source.nodes[0]
     nothing = _array([])
-    can_copy = {place for places in source.places.values() for place in places}
-    forms = [grammar.form_of(node) if place in can_copy else None for place, node in enumerate(source.nodes)]
+    forms = [NO_FORM] * len(source.nodes)
+    for places in source.places.values():
+        form = grammar.form_of(source.nodes[places[0]])
+        for place in places:
+            forms[place] = NO_FORM if form is None else form
     kinds, parents, tokens = _numbers(before, grammar)
     after_kinds, after_parents, after_tokens = _numbers(after, grammar) if after else (nothing, nothing, nothing)
     found = match(before, after, alignment) if after else Matching((), ())
@@ -81,7 +83,7 @@ def pair_of(source: Source, after: Tree | None, alignment: Alignment, grammar: G
         equal_after=_array([other for _, other in found.equal]),
         replaced_before=_array([one for one, _ in found.replaced]),
         replaced_after=_array([other for _, other in found.replaced]),
-        before_forms=_array([NO_FORM if form is None else form for form in forms]),
+        before_forms=_array(forms),
     )
 
 
@@ -89,12 +91,9 @@ def steps_of(grammar: Grammar, source: Source, after: Tree, id_of: Callable[[str
     """The oracle's actions in numbers; UnseenError where the grammar does not allow `after`."""
     slots, parents, choices, texts = [], [], [], []
     copies: list[tuple[int, int]] = []
-    derivation = Derivation.start(grammar)
-    for step, action in enumerate(derive(grammar, source, after)):
-        due = derivation.due
-        assert due is not None
-        slots.append(grammar.slot_numbers[due.slot])
-        parents.append(derivation.frame.opened if derivation.frame else 0)
+    for step, (action, slot, opened) in enumerate(derive_steps(grammar, source, after)):
+        slots.append(grammar.slot_numbers[slot])
+        parents.append(opened)
         choice, text = NO_CHOICE, PAD
         if isinstance(action, Expand):
             choice = action.label
@@ -106,7 +105,6 @@ def steps_of(grammar: Grammar, source: Source, after: Tree, id_of: Callable[[str
             copies += [(step, node) for node in action.sources]
         choices.append(choice)
         texts.append(text)
-        derivation = take(derivation, source, action)
     return ActionSteps(
         _array(slots),
         _array(parents),
