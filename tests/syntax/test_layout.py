@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from editvec.syntax.languages import Language, code_languages, get
-from editvec.syntax.layout import scan
+from editvec.syntax.layout import Change, find_braces, move_braces, scan
 from editvec.syntax.treesitter import LineEdit, Parsed
 from tests.syntax.samples import SAMPLES
 
@@ -35,7 +37,8 @@ def test_near_lines_read_as_in_the_whole_file(line: int) -> None:
     assert near.leaves(low, high) == whole.leaves(low, high)
     touched = [(unit.start, unit.end, unit.kind) for unit in whole.units(low, high)]
     assert [(unit.start, unit.end, unit.kind) for unit in near.units(low, high)] == touched
-    assert near.members == whole.members
+    for name in ("f", "s", "last", "x3", "M3", "A"):
+        assert near.declares_member(name) == whole.declares_member(name)
     assert near.locals_at(low + 6) == whole.locals_at(low + 6)
     assert near.declared_anywhere == whole.declared_anywhere
 
@@ -86,6 +89,53 @@ def test_braces_in_strings_and_comments_do_not_count(text: bytes) -> None:
     layout = scan(text)
     assert layout is not None
     assert len(layout.blocks) + len(layout.containers) == 1
+
+
+DECLARATIONS = [
+    (
+        "csharp",
+        "class A {\n int x;\n string Y { get; } = F();\n int[] z = { 1 }, w;\n void M(int p) { }\n enum E { Q }\n}\n",
+    ),
+    ("java", "class A {\n A x = new A() { };\n int[] y = {1}, z;\n class B { int w; }\n void m(int p) { }\n}\n"),
+    ("go", "package p\nvar x = []struct {\n\ta int\n}{\n\t{1},\n}\nfunc f() {\n}\nvar y = 1\n"),
+    ("cpp", "struct S {\n int x{1};\n int* y;\n int z[2];\n};\nint w = 1;\nstruct T { int a; } v = {1};\nvoid f() { }\n"),
+    ("rust", "const X: u8 = 1;\nstruct S { y: u8 }\nimpl S { fn f(&self) { } }\nstatic Z: [u8; 1] = [1];\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), DECLARATIONS)
+def test_members_are_known_by_the_segment_that_declares_them(name: str, text: str) -> None:
+    whole = Parsed(_language(name), text.encode())
+    near = Parsed(_language(name), text.encode(), places=[(0, 1)], margin=0)
+    assert near.layout is not None
+    words = set(re.findall(r"\w+", text))
+    assert any(True in whole.declares_member(word) for word in words)
+    for word in words:
+        assert near.declares_member(word) == whole.declares_member(word), word
+
+
+@pytest.mark.parametrize("name", BRACED)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_braces_move_with_the_lines(name: str, data: st.DataObject) -> None:
+    before = SAMPLES[name].splitlines(keepends=True) * 2
+    strange = ["/*\n", "*/\n", "`\n", '"\n', 'x = @"\n', "// {\n", "'{'\n", "}\n", "if (a) {\n", '"""\n']
+    after: list[str] = []
+    changes = []
+    at = 0
+    for first, size in sorted(
+        data.draw(st.lists(st.tuples(st.integers(0, len(before)), st.integers(0, 3)), max_size=3))
+    ):
+        if first < at:
+            continue
+        after += before[at:first]
+        at = min(len(before), first + size)
+        new = data.draw(st.lists(st.sampled_from(before + strange), max_size=3))
+        ends = [len("".join(lines).encode()) for lines in (before[:first], before[:at], after, after + new)]
+        changes.append(Change(*ends))
+        after += new
+    old, new_data = "".join(before).encode(), "".join(after + before[at:]).encode()
+    assert move_braces(list(find_braces(old)), old, new_data, changes) == list(find_braces(new_data))
 
 
 @given(st.binary(max_size=100))

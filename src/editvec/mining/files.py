@@ -36,6 +36,10 @@ def is_generated_name(path: str) -> bool:
 
 def is_generated_text(data: bytes) -> bool:
     """Whether the file's head says that a program wrote it."""
+    head = data[:_HEAD].lower()
+    # What all patterns have in common is found in a fraction of their time.
+    if b"generated" not in head and b"do not" not in head:
+        return False
     return _GENERATED_TEXT.search(data, 0, _HEAD) is not None
 
 

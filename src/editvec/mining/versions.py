@@ -15,7 +15,7 @@ from editvec.mining.code import Region
 from editvec.mining.recipes import Recipe
 from editvec.mining.walk import FileChange, Hunk
 from editvec.syntax.languages import Language
-from editvec.syntax.treesitter import LineEdit, Parsed
+from editvec.syntax.treesitter import LineEdit, Parsed, line_starts
 
 _CACHE_BYTES = 16_000_000
 
@@ -77,19 +77,14 @@ class Versions:
 
 def splice(before: bytes, hunks: Sequence[Hunk]) -> bytes:
     """The version after: the version before with every hunk's lines put in."""
-    lines = before.split(b"\n")
-    # What follows the last newline is no line unless it has bytes.
-    lines = [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+    starts = line_starts(before)
+    last = len(starts) - 1
     parts: list[bytes] = []
     at = 0
     for hunk in hunks:
-        parts += lines[at : hunk.before]
-        added = [line + b"\n" for line in hunk.lines(b"+")]
-        if added and hunk.text.endswith(b"\n\\ No newline at end of file\n"):
-            added[-1] = added[-1][:-1]
-        parts += added
-        at = hunk.before + hunk.num_before
-    return b"".join(parts + lines[at:])
+        parts += (before[at : starts[min(hunk.before, last)]], hunk.added())
+        at = starts[min(hunk.before + hunk.num_before, last)]
+    return b"".join([*parts, before[at:]])
 
 
 def hash_of(data: bytes, digits: int) -> bytes:

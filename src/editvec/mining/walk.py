@@ -22,6 +22,7 @@ _CUT = re.compile(rb"^(?:\x01|diff --git )", re.M)
 _HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@[^\n]*\n", re.M)
 _RAW = re.compile(rb"^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*\t([^\t\n]+)(?:\t([^\n]+))?$", re.M)
 _INDEX = re.compile(rb"^index ([0-9a-f]+)\.\.([0-9a-f]+)", re.M)
+_NO_NEWLINE = b"\n\\ No newline at end of file\n"
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 
@@ -48,6 +49,12 @@ class Hunk(NamedTuple):
     def lines(self, mark: bytes) -> list[bytes]:
         """The lines of one side, without their marks."""
         return [line[1:] for line in self.text.split(b"\n") if line.startswith(mark)]
+
+    def added(self) -> bytes:
+        """The lines put in, as they stand in the file."""
+        # Those taken away come first, and every line has its mark.
+        _, _, added = (b"\n" + self.text).partition(b"\n+")
+        return added.replace(b"\n+", b"\n").removesuffix(_NO_NEWLINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,13 +57,14 @@ def canonicalise(
     def rewrite(passage: Passage) -> Tokens:
         out = []
         for leaf in passage.leaves:
-            if leaf.role is Role.LITERAL and not _is_kept(leaf.text, values):
-                literals.append(leaf.text)
+            text, role = leaf.text, leaf.role
+            if role is Role.LITERAL and not _is_kept(text, values):
+                literals.append(text)
                 out.append(LITERAL)
-            elif is_reserved(leaf.text) or declared(passage.parsed, leaf):
-                out.append(numbers.setdefault(leaf.text, f"VAR{len(numbers)}"))
+            elif (role is not Role.OTHER and declared(passage.parsed, leaf)) or is_reserved(text):
+                out.append(numbers.setdefault(text, f"VAR{len(numbers)}"))
             else:
-                out.append(leaf.text)
+                out.append(text)
         return tuple(out)
 
     forms = [rewrite(passage) for passage in (before, after, context_before, context_behind)]
@@ -94,7 +95,7 @@ def restore(canonical: Canonical) -> tuple[Tokens, Tokens, Tokens, Tokens]:
 
 def is_reserved(token: str) -> bool:
     """Whether a token looks canonical: VARi or LITERAL."""
-    return _RESERVED.fullmatch(token) is not None
+    return token[:1] in "VL" and _RESERVED.fullmatch(token) is not None
 
 
 def canonical_number(token: str) -> int | None:
@@ -111,8 +112,8 @@ def _is_kept(text: str, by_value: bool) -> bool:
 def is_declared(parsed: Parsed, leaf: Leaf) -> bool:
     """Whether the leaf, where it stands, can mean a variable declared in the file."""
     if leaf.role is Role.NAME:
-        return leaf.text in parsed.locals_at(leaf.start) or leaf.text in parsed.members[0]
-    return leaf.role is Role.OWN_MEMBER and leaf.text in parsed.members[1]
+        return leaf.text in parsed.locals_at(leaf.start) or parsed.declares_member(leaf.text)[0]
+    return leaf.role is Role.OWN_MEMBER and parsed.declares_member(leaf.text)[1]
 
 
 def _declared_by_name(before: Parsed, after: Parsed) -> Callable[[Parsed, Leaf], bool]:

@@ -10,24 +10,29 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-_LEXICAL = re.compile(
-    rb"""[^"'`/{}]*+(?:
-      (?P<open>\{) | (?P<close>\})
-    | //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/
-    | (?<=@)"(?:[^"]|"")*+" | (?<=\#)".*?"\# | (?<=R)"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)"
-    | "{3}.*?"{3} | "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\[^\n]{1,10}?)' | `(?:[^`\\]|\\.)*+`
-    | . | \Z )""",
+_TO_BRACE = re.compile(
+    rb"""(?: [^"'`/{}]++
+    | //[^\n]*+ | /\*(?:[^*]++|\*(?!/))*+\*/
+    | (?<=@)"(?:[^"]++|"")*+" | (?<=\#)".*?"\# | (?<=R)"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)"
+    | "{3}.*?"{3} | "(?:[^"\\\n]++|\\.)*+" | '(?:[^'\\\n]|\\[^\n]{1,10}?)' | `(?:[^`\\]++|\\.)*+`
+    | [^{}] )*+ (?:(?P<brace>[{}])|\Z)""",
     re.X | re.S,
 )
-"""Strings, characters and comments in any of the languages with braces; only the braces are named."""
+"""All up to the next brace that is none of a string, a character or a comment, in any of the languages with braces."""
+_LONG = re.compile(rb'/\*|\*/|`|"""|[@#R]"|"\#')
+"""What begins or ends a token that may run over lines."""
 _CONTAINER = re.compile(
     rb"\b(?:namespace|class|struct|interface|enum|record|union|extern|impl|trait|mod|module|type)\b\s*[\w.<:\"(]"
 )
 
 _LEAD = re.compile(rb"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|(?:using|import|package)\s[^;{}()=\n]*+;)*+")
+_TAIL = re.compile(rb"\s*+[;,.=)\]][^;{}]*+;?|")
+_GLUED = re.compile(rb"[ \t]*+[\w{]")
+_OPEN = ord("{")
 
 Span = tuple[int, int]
 
@@ -41,11 +46,11 @@ class Container(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A function's body, or another block outside all functions: the segment that its header ends, and its span."""
+    """A function's body, or another block outside all functions: its span, and the segment that its header ends."""
 
-    segment: int
     start: int
     end: int
+    segment: int
 
 
 class Layout(NamedTuple):
@@ -54,55 +59,158 @@ class Layout(NamedTuple):
     segments: list[Span]
     blocks: list[Block]
     containers: list[Container]
+    parents: list[int]
+    """For each segment, the one that is the header of the container around it; -1 for none."""
+
+    def header(self, data: bytes, segment: int) -> Span:
+        """A segment that is wanted only for what it declares, without the comments and imports at its start."""
+        low, high = self.segments[segment]
+        lead = _LEAD.match(data, low, high)
+        return (lead.end() if lead else low), high
 
     def skeleton(self, data: bytes) -> list[Span]:
-        """What declares names outside the blocks: the segments without comments and imports at their start, the
-        containers' braces, and the blocks' braces with nothing between them."""
-        spans = [_header(data, low, high) for low, high in self.segments]
-        spans += [(place, place + 1) for container in self.containers for place in container[1:]]
-        spans += [
-            span for block in self.blocks for span in ((block.start, block.start + 1), (block.end - 1, block.end))
-        ]
-        return join(spans)
+        """All headers, the containers' braces, and the blocks' braces with nothing between them."""
+        return self.around(data, headers=range(len(self.segments)))
+
+    def is_glued(self, data: bytes) -> bool:
+        """Whether a declaration goes on behind a brace, so that segments do not make sense alone: `}{`, `} x;`"""
+        ends = [block.end for block in self.blocks] + [container.close + 1 for container in self.containers]
+        return any(_GLUED.match(data, end) for end in ends)
+
+    def tail(self, data: bytes, segment: int) -> Span:
+        """What still belongs to a declaration that ends a segment, behind its block: `int[] a = {…}, b;`"""
+        following = segment + 1
+        if following == len(self.segments) or self.parents[following] == segment:
+            return 0, 0
+        tail = _TAIL.match(data, *self.segments[following])
+        return tail.span() if tail else (0, 0)
+
+    def around(
+        self, data: bytes, *, blocks: Iterable[int] = (), segments: Iterable[int] = (), headers: Sequence[int] = ()
+    ) -> list[Span]:
+        """Those blocks, segments and headers of segments (with their tails), the headers of the blocks, the braces of
+        blocks that are left out, and the headers and braces of all containers around them."""
+        kept, whole = set(blocks), set(segments)
+        wanted = whole.union(headers, [self.blocks[at].segment for at in kept])
+        spans: list[Span] = [self.blocks[at][:2] for at in kept] + [self.tail(data, at) for at in headers]
+        for segment in wanted:
+            at = bisect_left(self.blocks, (self.segments[segment][1],))
+            if at < len(self.blocks) and self.blocks[at].segment == segment and at not in kept:
+                start, end, _ = self.blocks[at]
+                spans += [(start, start + 1), (end - 1, end)]
+        chosen = join(spans + [self.segments[at] for at in wanted])
+        for container in self.containers:
+            if container.segment in wanted or _met(chosen, container.open, container.close):
+                wanted.add(container.segment)
+                spans += [(container.open, container.open + 1), (container.close, container.close + 1)]
+        spans += [self.segments[at] for at in whole]
+        return join(spans + [self.header(data, at) for at in wanted - whole])
 
 
-def scan(data: bytes) -> Layout | None:
-    """The layout of a file; None when its braces do not add up."""
+class Change(NamedTuple):
+    """The bytes [before, before_end) of one version became the bytes [after, after_end) of the next."""
+
+    before: int
+    before_end: int
+    after: int
+    after_end: int
+
+
+def find_braces(data: bytes, start: int = 0) -> Iterator[int]:
+    """Where the braces are that are code, from a place on that is no part of a string or comment."""
+    for match in _TO_BRACE.finditer(data, start):
+        at = match.start("brace")
+        if at >= 0:
+            yield at
+
+
+def move_braces(braces: Sequence[int], before: bytes, after: bytes, changes: Sequence[Change]) -> list[int]:
+    """The braces of the next version of a file: looked for near the changes only, where that can be."""
+    moved: list[int] = []
+    at = shift = 0
+    for change, limit in _apart(braces, changes, len(before)):
+        if _LONG.search(before, *change[:2]) or _LONG.search(after, *change[2:]):
+            return list(find_braces(after))
+        stop = bisect_left(braces, change.before)
+        moved += [place + shift for place in braces[at:stop]]
+        at, shift = bisect_left(braces, change.before_end), change.after_end - change.before_end
+        # A brace behind the change that was one before: from there on, what was read before is what would be read.
+        for place in find_braces(after, moved[-1] + 1 if moved else 0):
+            if place >= change.after_end:
+                old = place - shift
+                at = bisect_left(braces, old)
+                if at < len(braces) and braces[at] == old < limit:
+                    break
+            moved.append(place)
+        else:
+            return moved
+    return moved + [place + shift for place in braces[at:]]
+
+
+def _apart(braces: Sequence[int], changes: Sequence[Change], end: int) -> list[tuple[Change, int]]:
+    """The changes, those without a brace between them made one, each with where the next one begins."""
+    joined: list[Change] = []
+    for change in changes:
+        if joined:
+            last = joined[-1]
+            if bisect_left(braces, last.before_end) == bisect_left(braces, change.before):
+                joined[-1] = Change(last.before, change.before_end, last.after, change.after_end)
+                continue
+        joined.append(change)
+    return list(zip(joined, [change.before for change in joined[1:]] + [end], strict=False))
+
+
+def arrange(data: bytes, braces: Iterable[int]) -> Layout | None:
+    """The layout of a file with these braces; None when they do not add up."""
     segments: list[Span] = []
     blocks: list[Block] = []
     containers: list[Container] = []
+    parents: list[int] = []
     stack: list[tuple[int, int]] = []
+    parent = -1
     depth = start = opened = 0
-    for match in _LEXICAL.finditer(data):
-        kind = match.lastgroup
-        if kind == "open":
-            at = match.end() - 1
+    for at in braces:
+        if data[at] == _OPEN:
             if depth:
                 depth += 1
                 continue
             segments.append((start, at))
-            if _CONTAINER.search(data, start, at):
-                stack.append((len(segments) - 1, at))
+            parents.append(parent)
+            if _opens_container(data[start:at]):
+                parent = len(segments) - 1
+                stack.append((parent, at))
                 start = at + 1
             else:
                 depth, opened = 1, at
-        elif kind == "close":
-            at = match.end() - 1
-            if depth:
-                depth -= 1
-                if not depth:
-                    blocks.append(Block(len(segments) - 1, opened, at + 1))
-                    start = at + 1
-                continue
-            if not stack:
-                return None
+        elif depth:
+            depth -= 1
+            if not depth:
+                blocks.append(Block(opened, at + 1, len(segments) - 1))
+                start = at + 1
+        elif not stack:
+            return None
+        else:
             segments.append((start, at))
+            parents.append(parent)
             containers.append(Container(*stack.pop(), at))
+            parent = stack[-1][0] if stack else -1
             start = at + 1
     if stack or depth:
         return None
     segments.append((start, len(data)))
-    return Layout(segments, blocks, containers)
+    parents.append(-1)
+    return Layout(segments, blocks, containers, parents)
+
+
+@lru_cache(20_000)
+def _opens_container(header: bytes) -> bool:
+    """Whether a type or namespace, and no function, follows what stands before a brace. Versions share most of it."""
+    return _CONTAINER.search(header) is not None
+
+
+def scan(data: bytes) -> Layout | None:
+    """The layout of a file; None when its braces do not add up."""
+    return arrange(data, find_braces(data))
 
 
 def near(
@@ -110,31 +218,9 @@ def near(
 ) -> list[Span]:
     """What a parser has to read, in order, for the lines [first, last) of interest and some lines around them."""
     keep = join([_widen(line_starts, first, last, margin) for first, last in places])
-    kept = {at for at, block in enumerate(layout.blocks) if _meets(keep, block.start, block.end)}
-    segments = {at for at, (low, high) in enumerate(layout.segments) if _meets(keep, low, high)}
-    return _around(data, layout, kept, segments)
-
-
-def _around(data: bytes, layout: Layout, blocks: set[int], segments: set[int]) -> list[Span]:
-    """Those blocks and segments, with the headers of the blocks and the braces of all containers around them."""
-    wanted = segments | {layout.blocks[at].segment for at in blocks}
-    spans: list[Span] = [layout.blocks[at][1:] for at in blocks]
-    for at, block in enumerate(layout.blocks):
-        if block.segment in wanted and at not in blocks:
-            spans += [(block.start, block.start + 1), (block.end - 1, block.end)]
-    chosen = join(spans + [layout.segments[at] for at in wanted])
-    for container in layout.containers:
-        if _meets(chosen, container.open, container.close) or container.segment in wanted:
-            wanted.add(container.segment)
-            spans += [(container.open, container.open + 1), (container.close, container.close + 1)]
-    headers = [_header(data, *layout.segments[at]) for at in wanted - segments]
-    return join(spans + headers + [layout.segments[at] for at in segments])
-
-
-def _header(data: bytes, low: int, high: int) -> Span:
-    """A segment that is wanted only for what it ends with, without the comments and imports at its start."""
-    lead = _LEAD.match(data, low, high)
-    return (lead.end() if lead else low), high
+    blocks = [at for span in keep for at in _met(layout.blocks, *span)]
+    segments = [at for span in keep for at in _met(layout.segments, *span)]
+    return layout.around(data, blocks=blocks, segments=segments)
 
 
 def join(spans: list[Span]) -> list[Span]:
@@ -150,10 +236,12 @@ def join(spans: list[Span]) -> list[Span]:
     return joined
 
 
-def _meets(spans: Sequence[Span], low: int, high: int) -> bool:
-    """Whether one of the spans, which are in order and apart, shares a byte with [low, high)."""
-    at = bisect_left(spans, (high,)) - 1
-    return at >= 0 and spans[at][1] > low
+def _met(spans: Sequence[tuple[int, ...]], low: int, high: int) -> range:
+    """Which of the spans, which are in order and apart, share a byte with [low, high)."""
+    first = bisect_left(spans, (low,))
+    if first and spans[first - 1][1] > low:
+        first -= 1
+    return range(first, bisect_left(spans, (high,)))
 
 
 def _widen(line_starts: Sequence[int], first: int, last: int, margin: int) -> Span:

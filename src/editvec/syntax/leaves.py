@@ -7,7 +7,6 @@ none, and what the grammar skipped becomes leaves of kind ERROR.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -44,67 +43,71 @@ class Leaf(NamedTuple):
     role: Role
 
 
-def walk_leaves(language: Language, data: bytes, tree: ts.Tree, start: int, end: int) -> Iterator[Leaf]:
-    """The leaves in order, and what the grammar skipped as tokens of kind ERROR."""
+def walk_leaves(language: Language, data: bytes, tree: ts.Tree, start: int, end: int) -> list[Leaf]:
+    """The leaves that begin in the bytes [start, end), in order; what the grammar skipped is of kind ERROR."""
     # From white space between two nodes a cursor does not find the next one.
     start += len(data[start:end]) - len(data[start:end].lstrip())
     comments, literals = language.comments, language.literals
+    names = language.identifiers | language.member_identifiers
     cursor = tree.walk()
-    path: list[tuple[str, str]] = []
+    path: list[str] = []
+    found: list[Leaf] = []
     covered = start
     while True:
         node = cursor.node
         assert node is not None
-        low, high, kind = node.start_byte, node.end_byte, node.type
+        low = node.start_byte
         if low >= end:
             break
-        descend = False
-        literal = kind in literals and node.is_named
+        high = node.end_byte
         if high > start:
+            kind = node.type
+            literal = kind in literals and node.is_named
             if kind in comments:
-                yield from _skipped(data, covered, low)
+                found += _skipped(data, covered, low)
                 covered = max(covered, high)
-            elif node.child_count == 0 or literal:
-                text = data[low:high]
+            elif literal or not node.child_count:
                 if low < start:
                     covered = max(covered, high)
-                elif low >= covered and text and not text.isspace():
-                    yield from _skipped(data, covered, low)
+                elif low >= covered and (text := data[low:high]) and not text.isspace():
+                    if low > covered:
+                        found += _skipped(data, covered, low)
                     covered = high
-                    role = Role.LITERAL if literal else _role(language, node, kind, path, cursor.field_name)
-                    yield Leaf(decode(text), low, high, kind, role)
-            else:
-                descend = True
-        if descend:
-            name = cursor.field_name or ""
-            if (low < start and cursor.goto_first_child_for_byte(start) is not None) or cursor.goto_first_child():
-                path.append((kind, name))
+                    if literal:
+                        role = Role.LITERAL
+                    elif kind in names and node.is_named:
+                        role = _role_of_name(language, node, kind, path, cursor.field_name or "")
+                    else:
+                        role = Role.KEYWORD if path and path[-1] in language.identifiers else Role.OTHER
+                    found.append(Leaf(text.decode("utf-8", "surrogateescape"), low, high, kind, role))
+            elif (low < start and cursor.goto_first_child_for_byte(start) is not None) or cursor.goto_first_child():
+                path.append(kind)
                 continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
-                yield from _skipped(data, covered, end)
-                return
+                return found + _skipped(data, covered, end)
             path.pop()
-    yield from _skipped(data, covered, end)
+    return found + _skipped(data, covered, end)
 
 
 _CHUNK = re.compile(rb"\S+")
 
 
-def _skipped(data: bytes, low: int, high: int) -> Iterator[Leaf]:
+def _skipped(data: bytes, low: int, high: int) -> list[Leaf]:
     """What stands between two leaves and is not white space."""
-    if low < high and not data[low:high].isspace():
-        for match in _CHUNK.finditer(data, low, high):
-            yield Leaf(decode(match.group()), match.start(), match.end(), ERROR, Role.OTHER)
+    if low >= high or data[low:high].isspace():
+        return []
+    return [
+        Leaf(decode(match.group()), match.start(), match.end(), ERROR, Role.OTHER)
+        for match in _CHUNK.finditer(data, low, high)
+    ]
 
 
-def _role(language: Language, node: ts.Node, kind: str, path: list[tuple[str, str]], name: str | None) -> Role:
-    if not node.is_named or (kind not in language.identifiers and kind not in language.member_identifiers):
-        return Role.KEYWORD if path and path[-1][0] in language.identifiers else Role.OTHER
+def _role_of_name(language: Language, node: ts.Node, kind: str, path: list[str], place: str) -> Role:
+    """What an identifier is, by the kinds of the nodes around it and the field that it fills."""
     if node.text is not None and decode(node.text) in language.selves:
         return Role.FOREIGN_NAME
-    parent = path[-1][0] if path else ""
-    place = name or ""
+    parent = path[-1] if path else ""
     access = language.accesses.get(parent)
     if access is not None and place == access[1]:
         around = node.parent
@@ -113,7 +116,7 @@ def _role(language: Language, node: ts.Node, kind: str, path: list[tuple[str, st
         return Role.OWN_MEMBER if own else Role.FOREIGN_NAME
     if (parent, place) in language.fixed or ("*", place) in language.fixed:
         return Role.FOREIGN_NAME
-    if len(path) > 1 and (path[-2][0], parent, place) in language.fixed:
+    if len(path) > 1 and (path[-2], parent, place) in language.fixed:
         return Role.FOREIGN_NAME
     if kind in language.member_identifiers:
         return Role.OWN_MEMBER if parent in language.member_places else Role.FOREIGN_NAME

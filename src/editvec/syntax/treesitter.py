@@ -7,32 +7,25 @@ It works on bytes and never fails on any: what the grammar cannot read becomes t
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import accumulate
 from typing import NamedTuple, TypeVar
 
+import numpy as np
 import tree_sitter as ts
 
 from editvec.syntax.languages.base import Language
-from editvec.syntax.layout import near, scan
+from editvec.syntax.layout import Change, Layout, arrange, find_braces, move_braces, near
 from editvec.syntax.leaves import Leaf, walk_leaves
-from editvec.syntax.token import Token, decode
+from editvec.syntax.token import Token, decode, encode
+from editvec.syntax.units import Unit, find_units
 
-
-class Unit(NamedTuple):
-    """A statement, a member, or the header of one that has a body: the bytes [start, end) and the node's kind."""
-
-    start: int
-    end: int
-    kind: str
-    whole: bool
-    """False for a header or another part around a body."""
-    parent: int
-    """Identifies the node that the unit stands in: units with the same parent are siblings."""
+_NEWLINE = ord("\n")
 
 
 class LineEdit(NamedTuple):
@@ -45,6 +38,8 @@ class LineEdit(NamedTuple):
 
 
 _T = TypeVar("_T")
+Members = tuple[frozenset[str], frozenset[str]]
+"""Names reached by the bare name, and through `this` or `self`."""
 
 
 class Recent(OrderedDict[int, _T]):
@@ -71,8 +66,9 @@ class Facts:
         self.locals = ts.Query(self.grammar, language.locals_query)
         self.members = ts.Query(self.grammar, language.members_query)
         self.authors = ts.Query(self.grammar, language.authors_query or language.locals_query + language.members_query)
-        self.skeletons = Recent[tuple[frozenset[str], frozenset[str]]](4_000)
-        """Names by what stands outside function bodies: versions of a file mostly share it."""
+        self.behind_member = re.compile(language.behind_member)
+        self.members_by_text = Recent[Members](40_000)
+        """Members by the text that declares them: versions of a file mostly share it."""
         self.blocks = Recent[frozenset[str]](200_000)
         """Names by the text that declares them."""
 
@@ -96,29 +92,60 @@ class Parsed:
         previous: tuple[Parsed, Sequence[LineEdit]] | None = None,
     ) -> None:
         """With `places`, the lines [first, last) of interest, only the members there and `margin` lines around them
-        are sure to be parsed; names declared elsewhere in the file are known all the same. Where the file is parsed
-        whole and so was a `previous` version, what the edits between them left alone is not parsed again."""
+        are sure to be parsed; names declared elsewhere in the file are known all the same. With a `previous` version
+        and the edits between them, what those left alone is not looked at again."""
         self.language = language
         self.data = data
         self.facts = facts_of(language)
         self.line_starts = line_starts(data)
         """The offset of each line's first byte, and the file's length at the end."""
-        self.layout = scan(data) if places is not None and language.braces else None
-        self._locals: dict[int, frozenset[str]] = {}
-        self.read = (
-            near(data, self.layout, self.line_starts, places, margin) if self.layout and places is not None else None
-        )
+        self._functions: list[tuple[int, int, frozenset[str]]] = []
+        self._members: dict[str, tuple[bool, bool]] = {}
+        changes = self._changes(*previous) if previous else None
+        self.braces: list[int] | None = None
+        self.layout: Layout | None = None
+        self.read: list[tuple[int, int]] | None = None
         """The bytes that were parsed, None for all."""
-        whole = self.read is None and previous is not None and previous[0].read is None
-        self.tree = self._parse(self.read, self._moved(*previous) if previous and whole else None)
+        if places is not None and language.braces:
+            if previous and previous[0].braces is not None and changes is not None:
+                self.braces = move_braces(previous[0].braces, previous[0].data, data, changes)
+            else:
+                self.braces = list(find_braces(data))
+            self.layout = arrange(data, self.braces)
+            if self.layout:
+                self.read = near(data, self.layout, self.line_starts, places, margin)
+        old = None
+        if previous and changes is not None and (previous[0].read is None) == (self.read is None):
+            old = self._moved(*previous)
+        self.tree = self._parse(self.read, old)
+
+    def _changes(self, previous: Parsed, edits: Sequence[LineEdit]) -> list[Change] | None:
+        """The edits in bytes; None when what is between them is not the same bytes, as in another encoding."""
+        changes = []
+        at = new = 0
+        for edit in edits:
+            change = Change(
+                previous._line(edit.before),
+                previous._line(edit.before_end),
+                self._line(edit.after),
+                self._line(edit.after_end),
+            )
+            if previous.data[at : change.before] != self.data[new : change.after]:
+                return None
+            at, new = change.before_end, change.after_end
+            changes.append(change)
+        return changes if previous.data[at:] == self.data[new:] else None
+
+    def _line(self, number: int) -> int:
+        """Where a line begins, or the file's end."""
+        return self.line_starts[min(number, len(self.line_starts) - 1)]
 
     def _moved(self, previous: Parsed, edits: Sequence[LineEdit]) -> ts.Tree:
         """The previous version's tree with its nodes where they are in this version."""
         tree = previous.tree.copy()
-        old, new = previous.line_starts, self.line_starts
         for edit in edits:
-            size = old[min(edit.before_end, len(old) - 1)] - old[min(edit.before, len(old) - 1)]
-            start, end = new[min(edit.after, len(new) - 1)], new[min(edit.after_end, len(new) - 1)]
+            size = previous._line(edit.before_end) - previous._line(edit.before)
+            start, end = self._line(edit.after), self._line(edit.after_end)
             last = edit.after + edit.before_end - edit.before
             tree.edit(start, start + size, end, (edit.after, 0), (last, 0), (edit.after_end, 0))
         return tree
@@ -139,7 +166,15 @@ class Parsed:
     def leaves(self, start: int, end: int) -> list[Leaf]:
         """The tokens that begin in the bytes [start, end), comments and white space left out."""
         self._make_sure(start, end)
-        return list(walk_leaves(self.language, self.data, self.tree, start, end))
+        return walk_leaves(self.language, self.data, self.tree, start, end)
+
+    def units(self, start: int, end: int) -> list[Unit]:
+        """The units that the bytes [start, end) touch, in order; of nested ones the innermost.
+
+        An empty range touches the unit that it lies strictly inside.
+        """
+        self._make_sure(start, end)
+        return find_units(self.language, self.data, self.tree.root_node, start, end)
 
     def _make_sure(self, start: int, end: int) -> None:
         """Parses the whole file after all when the bytes [start, end) were left out and are not just white space."""
@@ -153,17 +188,68 @@ class Parsed:
                 return
             at = max(at, high)
 
+    def declares_member(self, name: str) -> tuple[bool, bool]:
+        """Whether the file's types declare a name: so that its bare name reaches it, and through `this` or `self`."""
+        if name not in self._members:
+            parts = self._all_members
+            if parts is None:
+                parts = [self._members_of(number) for number in self._segments_with(encode(name))]
+            self._members[name] = any(name in bare for bare, _ in parts), any(name in own for _, own in parts)
+        return self._members[name]
+
     @cached_property
-    def members(self) -> tuple[frozenset[str], frozenset[str]]:
-        """What the file's types declare: reached by the bare name, and through `this` or `self`."""
-        if self.layout is None:
-            return _captured(self.facts.members, self.tree)
-        spans = self.layout.skeleton(self.data)
-        key = hash(b"".join([self.data[low:high] for low, high in spans]))
-        known = self.facts.skeletons
+    def _all_members(self) -> list[Members] | None:
+        """What the file's types declare; None when each segment can be asked alone."""
+        layout = self.layout
+        if layout is None:
+            return [_captured(self.facts.members, self.tree)]
+        if not layout.is_glued(self.data):
+            return None
+        spans = layout.skeleton(self.data)
+        known, key = self.facts.members_by_text, hash(b"".join([self.data[low:high] for low, high in spans]))
         if key not in known:
             known[key] = _captured(self.facts.members, self._parse(spans))
+        return [known[key]]
+
+    @cached_property
+    def _outside(self) -> tuple[bytes, list[int]]:
+        """What stands outside all blocks, and where each segment begins in it."""
+        assert self.layout is not None
+        segments = self.layout.segments
+        text = b"{".join([self.data[low:high] for low, high in segments])
+        return text, [0, *accumulate([high - low + 1 for low, high in segments])]
+
+    def _segments_with(self, word: bytes) -> set[int]:
+        """The segments that may declare a word as a member."""
+        assert self.layout is not None
+        text, starts = self._outside
+        found = set()
+        at = text.find(word)
+        while at >= 0:
+            if self.facts.behind_member.match(text, at + len(word)):
+                number = bisect_right(starts, at) - 1
+                found.add(number)
+                low, high = self.layout.tail(self.data, number - 1) if number else (0, 0)
+                if at - starts[number] < high - low:
+                    found.add(number - 1)
+            at = text.find(word, at + 1)
+        return found
+
+    def _members_of(self, segment: int) -> Members:
+        """What a segment and the headers around it declare, remembered by their text."""
+        assert self.layout is not None
+        known, key = self.facts.members_by_text, self._key(self.layout, segment)
+        if key not in known:
+            spans = self.layout.around(self.data, headers=(segment,))
+            known[key] = _captured(self.facts.members, self._parse(spans))
         return known[key]
+
+    def _key(self, layout: Layout, segment: int) -> int:
+        """Stands for the text of a segment and of the headers around it."""
+        low, high = layout.header(self.data, segment)
+        start, end = layout.tail(self.data, segment)
+        parent = layout.parents[segment]
+        return hash((self.data[low : high + 1], self.data[start:end], self._key(layout, parent) if parent >= 0 else 0))
 
     @cached_property
     def declared_anywhere(self) -> frozenset[str]:
@@ -196,13 +282,16 @@ class Parsed:
 
     def locals_at(self, offset: int) -> frozenset[str]:
         """The local names of the outermost function around an offset."""
+        for start, end, names in self._functions:
+            if start <= offset < end:
+                return names
         function = self._function_at(offset)
         if function is None:
             return frozenset()
-        if function.start_byte not in self._locals:
-            captured = ts.QueryCursor(self.facts.locals).captures(function)
-            self._locals[function.start_byte] = _texts(captured.get("name", ()))
-        return self._locals[function.start_byte]
+        captured = ts.QueryCursor(self.facts.locals).captures(function)
+        names = _texts(captured.get("name", ()))
+        self._functions.append((function.start_byte, function.end_byte, names))
+        return names
 
     def _function_at(self, offset: int) -> ts.Node | None:
         cursor = self.tree.walk()
@@ -219,80 +308,6 @@ class Parsed:
         node = self.tree.root_node.descendant_for_byte_range(start, max(start, end - 1))
         return node is not None and (node.has_error or node.is_error)
 
-    def units(self, start: int, end: int) -> list[Unit]:
-        """The units that the bytes [start, end) touch, in order; of nested ones the innermost.
-
-        An empty range touches the unit that it lies strictly inside.
-        """
-        found: list[Unit] = []
-        self._make_sure(start, end)
-        self._find_units(self.tree.root_node, start, end, found)
-        return found
-
-    def _touches(self, low: int, high: int, start: int, end: int) -> bool:
-        return low < end and start < high if start < end else low < start < high
-
-    def _find_units(self, body: ts.Node, start: int, end: int, found: list[Unit]) -> None:
-        """Collects the units directly in a body that the range touches."""
-        language = self.language
-        in_body = body.type in language.bodies
-        for child in _children_touching(body, start, end):
-            if child.type in language.comments:
-                continue
-            if child.type in language.units or (in_body and child.is_named and self._is_tail(child)):
-                self._split_unit(child, start, end, body.id, found)
-            elif child.child_count:
-                self._find_units(child, start, end, found)
-
-    def _is_tail(self, node: ts.Node) -> bool:
-        """Whether a node that is no unit by its kind is one by its place: an expression that ends a body."""
-        return node.type not in self.language.bodies and not node.is_error
-
-    def _split_unit(self, node: ts.Node, start: int, end: int, parent: int, found: list[Unit]) -> None:
-        """The unit itself, or, when bodies in it span lines, its parts around them and what is in them."""
-        bodies = list(self._inner_bodies(node))
-        if not bodies:
-            if self._touches(node.start_byte, node.end_byte, start, end):
-                found.append(Unit(node.start_byte, node.end_byte, node.type, True, parent))
-            return
-        at = node.start_byte
-        for body in bodies:
-            self._add_part(node, at, body.start_byte, start, end, found)
-            if self._touches(body.start_byte, body.end_byte, start, end):
-                if body.type in self.language.units:
-                    self._split_unit(body, start, end, node.id, found)
-                else:
-                    self._find_units(body, start, end, found)
-            at = body.end_byte
-        self._add_part(node, at, node.end_byte, start, end, found)
-
-    def _add_part(self, node: ts.Node, low: int, high: int, start: int, end: int, found: list[Unit]) -> None:
-        text = self.data[low:high]
-        high = low + len(text.rstrip())
-        low = high - len(self.data[low:high].lstrip())
-        if low < high and self._touches(low, high, start, end):
-            found.append(Unit(low, high, node.type, False, node.id))
-
-    def _inner_bodies(self, node: ts.Node) -> Iterator[ts.Node]:
-        """The outermost bodies, and units, that span lines or start on a line of their own, inside a unit."""
-        language = self.language
-        if node.start_point.row == node.end_point.row:
-            return
-        for child in node.children:
-            if child.start_point.row == child.end_point.row and child.start_point.row == node.start_point.row:
-                continue
-            if child.type in language.bodies:
-                if child.start_point.row != child.end_point.row or child.start_point.row != node.start_point.row:
-                    yield child
-            elif (
-                child.type in language.units
-                and child.type not in language.inline_units
-                and child.start_point.row != node.start_point.row
-            ):
-                yield child
-            elif child.child_count and child.start_point.row != child.end_point.row:
-                yield from self._inner_bodies(child)
-
 
 def _parse_alone(parser: ts.Parser, text: bytes) -> ts.Tree:
     """The tree of a text that is all there is."""
@@ -302,11 +317,9 @@ def _parse_alone(parser: ts.Parser, text: bytes) -> ts.Tree:
 
 def line_starts(data: bytes) -> list[int]:
     """The offset of each line's first byte, and the length at the end."""
-    starts = [0, *accumulate([len(line) + 1 for line in data.split(b"\n")])]
-    starts[-1] -= 1
-    if len(starts) > 1 and starts[-1] == starts[-2]:
-        starts.pop()
-    return starts
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1
+    starts: list[int] = [0, *ends.tolist()]
+    return starts if len(starts) > 1 and starts[-1] == len(data) else [*starts, len(data)]
 
 
 def line_of(starts: Sequence[int], offset: int) -> int:
@@ -320,7 +333,7 @@ def tokenize(language: Language, data: bytes) -> list[Token]:
     return [Token(leaf.text, leaf.start, leaf.end) for leaf in parsed.leaves(0, len(data))]
 
 
-def _captured(query: ts.Query, tree: ts.Tree) -> tuple[frozenset[str], frozenset[str]]:
+def _captured(query: ts.Query, tree: ts.Tree) -> Members:
     """What a query captures as @name and as @member."""
     captured = ts.QueryCursor(query).captures(tree.root_node)
     return _texts(captured.get("name", ())), _texts(captured.get("member", ()))
@@ -328,17 +341,3 @@ def _captured(query: ts.Query, tree: ts.Tree) -> tuple[frozenset[str], frozenset
 
 def _texts(nodes: Iterable[ts.Node]) -> frozenset[str]:
     return frozenset(decode(node.text) for node in nodes if node.text)
-
-
-def _children_touching(node: ts.Node, start: int, end: int) -> Iterator[ts.Node]:
-    """The children that the bytes [start, end] reach, without looking at the ones before."""
-    cursor = node.walk()
-    if cursor.goto_first_child_for_byte(start) is None and not cursor.goto_first_child():
-        return
-    while True:
-        child = cursor.node
-        if child is None or child.start_byte > end:
-            return
-        yield child
-        if not cursor.goto_next_sibling():
-            return

@@ -109,6 +109,7 @@ CSHARP = Language(
         (event_field_declaration (variable_declaration (variable_declarator name: (identifier) @name @member)))
         (property_declaration name: (identifier) @name @member)
     """,
+    behind_member=rb"\s*(?:[;=,{\[]|/[/*])",
     authors_query="""
         (variable_declarator name: (identifier) @name)
         (method_declaration parameters: (parameter_list (parameter name: (identifier) @name)))

@@ -85,6 +85,7 @@ JAVA = Language(
         (instanceof_expression name: (identifier) @name)
     """,
     members_query="(field_declaration declarator: (variable_declarator name: (identifier) @name @member))",
+    behind_member=rb"\s*(?:[;=,\[]|/[/*])",
     accesses={"field_access": ("object", "field")},
     fixed=frozenset(
         {
