@@ -98,7 +98,10 @@ DECLARATIONS = [
     ),
     ("java", "class A {\n A x = new A() { };\n int[] y = {1}, z;\n class B { int w; }\n void m(int p) { }\n}\n"),
     ("go", "package p\nvar x = []struct {\n\ta int\n}{\n\t{1},\n}\nfunc f() {\n}\nvar y = 1\n"),
-    ("cpp", "struct S {\n int x{1};\n int* y;\n int z[2];\n};\nint w = 1;\nstruct T { int a; } v = {1};\nvoid f() { }\n"),
+    (
+        "cpp",
+        "struct S {\n int x{1};\n int* y;\n int z[2];\n};\nint w = 1;\nstruct T { int a; } v = {1};\nvoid f() { }\n",
+    ),
     ("rust", "const X: u8 = 1;\nstruct S { y: u8 }\nimpl S { fn f(&self) { } }\nstatic Z: [u8; 1] = [1];\n"),
 ]
 

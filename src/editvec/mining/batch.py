@@ -56,22 +56,6 @@ class Task:
         ]
 
 
-def run(task: Task, commits: Sequence[str]) -> Batch:
-    """The candidates of a batch."""
-    batch = Batch(tuple(commits))
-    with _Reader(task) as reader:
-        for change in walk(task.repository, commits, task.pathspecs(), renames=task.recipe.renames):
-            if isinstance(change, Unreadable):
-                batch.tallies[change.identity] = Counter(unreadable=1)
-                continue
-            tally = batch.tallies[change.commit.identity] = Counter()
-            batch.edits += reader.edits(change, tally)
-    # Without its parents a commit gives nothing, and git does not say so.
-    for commit in git.shallow_commits(task.repository).intersection(commits):
-        batch.tallies[commit] = Counter(unreadable=1)
-    return batch
-
-
 @dataclass(frozen=True, slots=True)
 class _Sifted:
     """A file worth reading: what to look at in it."""
@@ -87,22 +71,37 @@ class _Sifted:
         return len(self.regions) or len(self.hunks)
 
 
-class _Reader:
-    """Turns the changes of commits into candidates."""
+class Reader:
+    """Turns commits into candidates, batch by batch. What it keeps between batches saves time and changes nothing."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
         self.recipe = task.recipe
         self.languages = frozenset(task.languages)
         self.versions = Versions(task.repository, task.recipe)
+        self.shallow = git.shallow_commits(task.repository)
 
-    def __enter__(self) -> _Reader:
+    def __enter__(self) -> Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.versions.close()
 
-    def edits(self, change: Change, tally: Counter[str]) -> list[Edit]:
+    def run(self, commits: Sequence[str]) -> Batch:
+        """The candidates of a batch."""
+        batch = Batch(tuple(commits))
+        for change in walk(self.task.repository, commits, self.task.pathspecs(), renames=self.recipe.renames):
+            if isinstance(change, Unreadable):
+                batch.tallies[change.identity] = Counter(unreadable=1)
+                continue
+            tally = batch.tallies[change.commit.identity] = Counter()
+            batch.edits += self._edits(change, tally)
+        # Without its parents a commit gives nothing, and git does not say so.
+        for commit in self.shallow.intersection(commits):
+            batch.tallies[commit] = Counter(unreadable=1)
+        return batch
+
+    def _edits(self, change: Change, tally: Counter[str]) -> list[Edit]:
         """The candidates of a commit, in order; of a commit with very many, those of a sample of its files."""
         local: Counter[str] = Counter()
         todo = [sifted for item in change.files if (sifted := self._sift(item, local)) is not None]

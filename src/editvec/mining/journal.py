@@ -122,7 +122,11 @@ class Journal:
             opened.move_to_end(file)
             loaded = opened[file]
             numbers = [number for commit in run for number in loaded.numbers.get(commit, ())]
-            if numbers:
+            if not numbers:
+                continue
+            if numbers == list(range(len(loaded.marks))):
+                yield loaded.rows, loaded.marks
+            else:
                 yield loaded.rows.take(numbers), [loaded.marks[number] for number in numbers]
 
     def tally(self, commits: Sequence[str]) -> Counter[str]:

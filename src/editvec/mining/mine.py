@@ -12,6 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain, islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -22,8 +23,8 @@ from typing import TYPE_CHECKING
 from editvec import store
 from editvec.edit import Edit
 from editvec.errors import UserError
-from editvec.mining import batch, git
-from editvec.mining.batch import Task
+from editvec.mining import git
+from editvec.mining.batch import Reader, Task
 from editvec.mining.journal import Journal, journal_for, write_batch
 from editvec.mining.sieve import Sieve
 
@@ -140,16 +141,25 @@ def _fill(journal: Journal, task: Task, todo: Sequence[str], workers: int, total
 
 
 def _work(task: Task, folder: Path, commits: Sequence[str]) -> Path:
-    """One batch, from commits to its file in the journal."""
-    return write_batch(folder, batch.run(task, commits))
+    """One batch, from commits to its file in the journal; in a worker process."""
+    return write_batch(folder, _reader(task).run(commits))
+
+
+@cache
+def _reader(task: Task) -> Reader:
+    """The reader of this worker process: it ends with it."""
+    return Reader(task)
 
 
 def _run(task: Task, folder: Path, chunks: Sequence[Sequence[str]], workers: int) -> Iterator[Path]:
     if workers <= 1:
-        for chunk in chunks:
-            yield _work(task, folder, chunk)
+        with Reader(task) as reader:
+            for chunk in chunks:
+                yield write_batch(folder, reader.run(chunk))
         return
-    context = get_context("spawn")
+    # Workers are forked from a process that has loaded everything and runs no threads.
+    context = get_context("forkserver")
+    context.set_forkserver_preload([__name__, "pyarrow.parquet", "editvec.syntax.treesitter"])
     lifeline, held = context.Pipe(duplex=False)
     with lifeline, held, ProcessPoolExecutor(workers, context, _prepare_worker, (lifeline,)) as pool:
         running: set[Future[Path]] = set()
@@ -188,6 +198,7 @@ def _interrupts_held() -> Iterator[None]:
 def _prepare_worker(lifeline: Connection) -> None:
     """A worker ends with its parent, however that ends. And few objects here live in cycles."""
     Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    gc.freeze()
     gc.set_threshold(50_000, 20, 20)
 
 

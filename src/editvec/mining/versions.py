@@ -15,9 +15,10 @@ from editvec.mining.code import Region
 from editvec.mining.recipes import Recipe
 from editvec.mining.walk import FileChange, Hunk
 from editvec.syntax.languages import Language
-from editvec.syntax.treesitter import LineEdit, Parsed, line_starts
+from editvec.syntax.treesitter import LineEdit, Parsed, Recent, line_starts
 
 _CACHE_BYTES = 16_000_000
+_CACHE_FILES = 1_000
 
 
 class Versions:
@@ -28,6 +29,7 @@ class Versions:
         self.blobs = git.Blobs(repository, recipe.max_file_bytes)
         self._recent: OrderedDict[bytes, bytes] = OrderedDict()
         self._recent_bytes = 0
+        self._braces = Recent[bytes, list[int]](_CACHE_FILES)
 
     def close(self) -> None:
         """Ends the git process."""
@@ -59,12 +61,16 @@ class Versions:
         margin = self.recipe.context_lines + 2
         befores = [(region.before, region.before + region.num_before) for region in regions]
         afters = [(region.after, region.after + region.num_after) for region in regions]
-        before = Parsed(language, texts[0], places=befores, margin=margin)
+        braces = self._braces.get(change.blob_before)
+        before = Parsed(language, texts[0], places=befores, margin=margin, braces=braces)
         edits = [
             LineEdit(hunk.before, hunk.before + hunk.num_before, hunk.after, hunk.after + hunk.num_after)
             for hunk in change.hunks
         ]
-        return before, Parsed(language, texts[1], places=afters, margin=margin, previous=(before, edits))
+        after = Parsed(language, texts[1], places=afters, margin=margin, previous=(before, edits))
+        if after.braces is not None:
+            self._braces[change.blob_after] = after.braces
+        return before, after
 
     def _remember(self, identity: bytes, data: bytes) -> None:
         if identity in self._recent:

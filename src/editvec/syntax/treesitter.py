@@ -37,19 +37,20 @@ class LineEdit(NamedTuple):
     after_end: int
 
 
+_K = TypeVar("_K")
 _T = TypeVar("_T")
 Members = tuple[frozenset[str], frozenset[str]]
 """Names reached by the bare name, and through `this` or `self`."""
 
 
-class Recent(OrderedDict[int, _T]):
+class Recent(OrderedDict[_K, _T]):
     """A mapping that forgets its oldest entries beyond a size."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
         self.size = size
 
-    def __setitem__(self, key: int, value: _T) -> None:
+    def __setitem__(self, key: _K, value: _T) -> None:
         super().__setitem__(key, value)
         while len(self) > self.size:
             self.popitem(last=False)
@@ -67,9 +68,9 @@ class Facts:
         self.members = ts.Query(self.grammar, language.members_query)
         self.authors = ts.Query(self.grammar, language.authors_query or language.locals_query + language.members_query)
         self.behind_member = re.compile(language.behind_member)
-        self.members_by_text = Recent[Members](40_000)
+        self.members_by_text = Recent[int, Members](40_000)
         """Members by the text that declares them: versions of a file mostly share it."""
-        self.blocks = Recent[frozenset[str]](200_000)
+        self.blocks = Recent[int, frozenset[str]](200_000)
         """Names by the text that declares them."""
 
 
@@ -90,10 +91,11 @@ class Parsed:
         places: Sequence[tuple[int, int]] | None = None,
         margin: int = 0,
         previous: tuple[Parsed, Sequence[LineEdit]] | None = None,
+        braces: list[int] | None = None,
     ) -> None:
         """With `places`, the lines [first, last) of interest, only the members there and `margin` lines around them
         are sure to be parsed; names declared elsewhere in the file are known all the same. With a `previous` version
-        and the edits between them, what those left alone is not looked at again."""
+        and the edits between them, what those left alone is not looked at again; nor are `braces` that are known."""
         self.language = language
         self.data = data
         self.facts = facts_of(language)
@@ -107,7 +109,9 @@ class Parsed:
         self.read: list[tuple[int, int]] | None = None
         """The bytes that were parsed, None for all."""
         if places is not None and language.braces:
-            if previous and previous[0].braces is not None and changes is not None:
+            if braces is not None:
+                self.braces = braces
+            elif previous and previous[0].braces is not None and changes is not None:
                 self.braces = move_braces(previous[0].braces, previous[0].data, data, changes)
             else:
                 self.braces = list(find_braces(data))
