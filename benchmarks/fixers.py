@@ -37,21 +37,16 @@ VERDICTS = ("exact", "spaced", "alone", "wrong")
 
 
 def example_of(row: dict[str, Any]) -> Example:
-    """A file of a fixer; what counts is the lines that the fixer changed."""
+    """A file of a fixer, which could have fixed more of it."""
     assert isinstance(CSHARP, Language)
     before, after = row["before"].encode(), row["after"].encode()
-    return Example(row["id"], CSHARP, before, after, _lines(before, after), _lines(after, before))
+    return Example(row["id"], CSHARP, before, after, changed(before, after), changed(after, before), one_of_many=True)
 
 
-def _changed(data: bytes, other: bytes) -> tuple[int, int]:
+def changed(data: bytes, other: bytes) -> tuple[int, int]:
+    """The bytes that differ from another version."""
     low = num_common(data, other)
     return low, len(data) - num_common(data[low:][::-1], other[low:][::-1])
-
-
-def _lines(data: bytes, other: bytes) -> tuple[int, int]:
-    low, high = _changed(data, other)
-    end = data.find(b"\n", high)
-    return data.rfind(b"\n", 0, low) + 1, len(data) if end < 0 else end
 
 
 def judge(rules: Sequence[Proved], tests: Sequence[Example]) -> list[tuple[str, int, str]]:
@@ -63,7 +58,7 @@ def judge(rules: Sequence[Proved], tests: Sequence[Example]) -> list[tuple[str, 
     found = astgrep.scan(text, [test.before for test in tests], "csharp")
     verdicts = []
     for test, matches in zip(tests, found, strict=True):
-        match = _at_site(matches, _changed(test.before, test.after))
+        match = _at_site(matches, changed(test.before, test.after))
         besides = len(disjoint([each for each in matches if each is not match]))
         if match is None:
             verdicts.append(("alone", besides, ""))
@@ -130,7 +125,7 @@ def _run(fixer: str, examples: list[Example], k: int, draws: int, seed: int, sho
             counts[verdict] += 1
             counts["besides"] += besides
             if show and verdict == "wrong":
-                low, high = _changed(test.after, test.before)
+                low, high = changed(test.after, test.before)
                 official = test.after[max(0, low - 30) : high + 30].decode(errors="replace")
                 print(f"    wrong {test.id}: {wrote!r}\n          official …{official!r}…", file=sys.stderr)
         for example in order:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from editvec.patterns.code import Key, Node
 from editvec.patterns.site import Pair
+from editvec.patterns.value import innermost, is_content, is_expression, is_statement, is_value, parameters
 from editvec.syntax.languages import Language
 
 Keys = tuple[Key, ...]
@@ -44,6 +46,8 @@ class Hole:
     """Whether it stands in places that take different kinds of node, such as a parameter and an argument."""
     leaf: bool = False
     """Whether it stands for a single token in each example."""
+    quoted: bool = False
+    """Whether it stands between quotes before."""
 
 
 @dataclass(eq=False)
@@ -79,54 +83,85 @@ class Generalised:
 
 def generalise(pairs: Sequence[Pair], language: Language) -> Generalised:
     """The most specific pair of templates of which all pairs are instances; UnboundError where there is none."""
-    work = _Work(language, pairs)
-    before = work.build(tuple(pair.before for pair in pairs), bind=True)
-    after = work.build(tuple(pair.after for pair in pairs), bind=False)
-    return Generalised(tuple(pairs), before, after, list(work.holes.values()))
+    try:
+        return _generalise(_Work(language, pairs))
+    except UnboundError:
+        # What after needs may stand in a string.
+        return _generalise(_Work(language, pairs, into_strings=True))
+
+
+def _generalise(work: _Work) -> Generalised:
+    before = work.build(tuple(pair.before for pair in work.pairs), bind=True)
+    after = work.build(tuple(pair.after for pair in work.pairs), bind=False)
+    return Generalised(work.pairs, before, after, list(work.holes.values()))
 
 
 class _Work:
     """The state of one anti-unification."""
 
-    def __init__(self, language: Language, pairs: Sequence[Pair]) -> None:
+    def __init__(self, language: Language, pairs: Sequence[Pair], *, into_strings: bool = False) -> None:
         self.language = language
+        self.pairs = tuple(pairs)
         self.holes: dict[tuple[Keys, bool], Hole] = {}
         self.alone = len({(pair.before.key, pair.after.key) for pair in pairs}) == 1
         self.others = [{(node.kind, node.key) for node in pair.after.walk()} for pair in pairs]
+        self.names = [{node.text for node in pair.after.walk() if node.is_leaf and node.named} for pair in pairs]
+        opened = ("interpolated", "template", *(["string", "interpreted"] if into_strings else []))
+        self.atoms = frozenset(kind for kind in language.literals if not kind.startswith(opened))
+        """Kinds that are never looked into."""
 
     def build(self, nodes: tuple[Node, ...], *, bind: bool) -> Template:
         """The template of nodes that stand in one place."""
         keys = tuple(node.key for node in nodes)
-        if not bind and (known := self.holes.get((keys, False))):
+        if not bind and (known := self.holes.get((keys, False))) and self._may_be(known, nodes[0]):
             known.num_uses += 1
             return Use(known, nodes[0].start, nodes[0].end)
         kinds = {node.kind for node in nodes}
         equal = len(kinds) == 1 and len(set(keys)) == 1
         if self.alone:
-            if bind and self._shared(nodes) and self._is_value(nodes[0]):
-                return self._hole(nodes, keys, bind)
-            if nodes[0].is_leaf:
-                return nodes[0]
-            return self._inner(nodes, bind=bind) or nodes[0]
+            return self._build_alone(nodes, keys, bind)
         if equal:
-            return nodes[0]
-        if len(kinds) > 1 or any(node.is_leaf for node in nodes) or nodes[0].kind in self._atoms:
+            if bind and self._is_parameter(nodes[0]):
+                return self._hole(nodes, keys, bind)
+            # What is equal may hold a parameter, which is equal by chance.
+            inner = self._inner(nodes, bind=bind) if self._parameters & set(keys[0]) and not nodes[0].is_leaf else None
+            return inner or nodes[0]
+        if len(kinds) > 1 or any(node.is_leaf for node in nodes) or nodes[0].kind in self.atoms:
             return self._hole(nodes, keys, bind)
         if bind and self._shared(nodes):
             return self._shared_template(nodes, keys)
         return self._inner(nodes, bind=bind) or self._hole(nodes, keys, bind)
 
-    @property
-    def _atoms(self) -> frozenset[str]:
-        """Kinds that are never looked into."""
-        return frozenset(kind for kind in self.language.literals if not kind.startswith(("interpolated", "template")))
+    def _build_alone(self, nodes: tuple[Node, ...], keys: Keys, bind: bool) -> Template:
+        node, root = nodes[0], self.pairs[0].before
+        if bind and self._shared(nodes) and is_value(node, root, self.language):
+            return self._hole(nodes, keys, bind)
+        if node.is_leaf:
+            moved = is_content(node, self.language) and node.text in self.names[0]
+            if bind and (moved or self._is_parameter(node)):
+                return self._hole(nodes, keys, bind)
+            return node
+        return self._inner(nodes, bind=bind) or node
+
+    @cached_property
+    def _parameters(self) -> frozenset[str]:
+        """The names that the first example declares as parameters."""
+        return parameters(self.pairs[0].before, self.language)
+
+    def _is_parameter(self, node: Node) -> bool:
+        return node.is_leaf and node.kind in self.language.identifiers and node.text in self._parameters
+
+    def _may_be(self, hole: Hole, node: Node) -> bool:
+        """Whether a node after is what the hole stands for: one example must have it of the same kind."""
+        kind = innermost(node).kind
+        return not self.alone or kind in hole.inner_kinds or "parameter" in hole.inner_kinds[0] or hole.quoted
 
     def _shared_template(self, nodes: tuple[Node, ...], keys: Keys) -> Template:
         """Something that the edit moved or kept: a hole, unless all examples have a name, a literal or an
         operator of it in common, which may be what makes the edit right."""
         saved = dict(self.holes), {key: hole.num_uses for key, hole in self.holes.items()}
         inner = self._inner(nodes, bind=True)
-        if inner is not None and (_is_statement(nodes[0]) or _is_list(nodes[0])):
+        if inner is not None and (is_statement(nodes[0]) or not is_expression(nodes[0], self.language)):
             return inner
         if inner is not None and any(isinstance(leaf, Node) and _says_something(leaf) for leaf in leaves(inner)):
             return inner
@@ -163,36 +198,6 @@ class _Work:
     def _shared(self, nodes: tuple[Node, ...]) -> bool:
         return all((node.kind, node.key) in other for node, other in zip(nodes, self.others, strict=True))
 
-    def _is_value(self, node: Node) -> bool:
-        """Whether one example is enough to say that anything could stand here: an argument, a variable, a literal, an
-        access or a call, but no operator and no name of a type, a member or something that is called."""
-        language = self.language
-        inner = _innermost(node)
-        parent, place = _place(node)
-        if (
-            not node.named
-            or _is_statement(node)
-            or place in ("function", "type", "returns")
-            or inner.kind in language.units | language.bodies
-        ):
-            return False
-        above = parent.parent.kind if parent is not None and parent.parent is not None else ""
-        kind = parent.kind if parent is not None else ""
-        if {(kind, place), ("*", place), (above, kind, place)} & language.fixed:
-            return False
-        if inner.kind in language.literals:
-            return True
-        if inner.kind in language.identifiers or inner.kind in language.member_identifiers:
-            return self._is_variable(inner, kind, place)
-        if "argument" in node.kind or (parent is not None and "argument" in parent.kind):
-            return "argument" not in inner.kind and not inner.is_leaf
-        return inner.kind in language.primaries and not inner.is_leaf and "parenthes" not in inner.kind
-
-    def _is_variable(self, node: Node, around: str, place: str) -> bool:
-        if node.text in self.language.selves or self.language.accesses.get(around, ("", ""))[1] == (place or "?"):
-            return False
-        return node.text[:1].islower() or node.text[:1] == "_"
-
     def _hole(self, nodes: tuple[Node, ...], keys: Keys, bind: bool) -> Use:
         if (keys, False) not in self.holes:
             if not bind:
@@ -200,9 +205,16 @@ class _Work:
             if not all(keys):
                 raise UnboundError("something optional differs")
             kinds = tuple(node.kind for node in nodes)
-            inner = tuple(_innermost(node).kind for node in nodes)
+            inner = tuple(innermost(node).kind for node in nodes)
             role = nodes[0].field or nodes[0].kind
-            self.holes[keys, False] = Hole(keys, kinds, inner, role, leaf=all(len(key) == 1 for key in keys))
+            self.holes[keys, False] = Hole(
+                keys,
+                kinds,
+                inner,
+                role,
+                leaf=all(len(key) == 1 for key in keys),
+                quoted=is_content(nodes[0], self.language),
+            )
         hole = self.holes[keys, False]
         hole.num_uses += 1
         hole.mixed |= bind and hole.kinds != tuple(node.kind for node in nodes)
@@ -238,30 +250,6 @@ def _common(lists: Sequence[list[Node]], limit: int | None = None) -> int:
 
 def _keys(nodes: Sequence[Node]) -> Key:
     return tuple(token for node in nodes for token in node.key)
-
-
-def _innermost(node: Node) -> Node:
-    while len(node.children) == 1 and node.children[0].named:
-        node = node.children[0]
-    return node
-
-
-def _place(node: Node) -> tuple[Node | None, str]:
-    """The parent that says more than the node, and the field in it."""
-    while node.parent is not None and (node.parent.low, node.parent.high) == (node.low, node.high):
-        node = node.parent
-    return node.parent, node.field
-
-
-def _is_statement(node: Node) -> bool:
-    """Whether an expression is a statement: a parser may not take a metavariable for one."""
-    return node.parent is not None and node.parent.kind == "expression_statement"
-
-
-def _is_list(node: Node) -> bool:
-    """Whether a node is a list in brackets, for which no metavariable can stand."""
-    plural = node.kind.endswith(("_list", "arguments", "parameters", "block", "body"))
-    return plural and bool(node.children) and not node.children[0].named
 
 
 def _says_something(leaf: Node) -> bool:

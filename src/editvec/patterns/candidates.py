@@ -13,14 +13,17 @@ from editvec.patterns.code import Code, Node
 from editvec.patterns.rule import Metavariable, Pattern, Rule, digest
 from editvec.patterns.site import Pair, Site
 from editvec.patterns.template import name_holes, weigh, write
+from editvec.patterns.value import is_list
 from editvec.syntax.languages import Language
 
-MIN_WEIGHT = 0.55
+MIN_WEIGHT = 0.5
 """What a pattern must say at least: `await $X` is enough, `$X.$M()` is not."""
 _ENOUGH = 1.2
 """What a pattern must say so that the place it stands in need not be part of it."""
 _MAX_LEVELS = 3
 _MAX_RENDERINGS = 12
+_NAMES = ("name", "property", "attribute", "field", "function")
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _METAVARIABLE = re.compile(r"\$(?:\$\$)?_?([A-Z][A-Z0-9_]*)")
 
 
@@ -30,7 +33,7 @@ def levels(sites: Sequence[Site]) -> Iterator[tuple[Pair, ...]]:
     for pair in sites[0].pairs:
         kinds = (pair.before.kind, pair.after.kind)
         # A name alone may mean anything, and what is called is best known by its call.
-        if kinds in seen or pair.before.is_leaf or pair.before.field == "function":
+        if kinds in seen or pair.before.is_leaf or pair.before.field == "function" or is_list(pair.before):
             continue
         seen.add(kinds)
         chosen = [_of_kinds(site, *kinds) for site in sites]
@@ -59,8 +62,7 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
     rules: list[Rule] = []
     number = 0
     for found in common(sites, language, min_weight=0.0):
-        if any(hole.num_uses == 1 and not (hole.leaf and len(set(hole.inner_kinds)) == 1) for hole in found.holes):
-            # What stands once stands before only: any code at all would vanish.
+        if any(hole.num_uses == 1 and not _may_vanish(hole) for hole in found.holes):
             continue
         rule = _rule(found, language)
         if rule is None or rule.before.text == rule.after:
@@ -78,6 +80,11 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
         if number >= _MAX_LEVELS:
             break
     return rules
+
+
+def _may_vanish(hole: Hole) -> bool:
+    """Whether an edit may drop what a hole stands for: not any code at all, and not the name that it was about."""
+    return hole.leaf and len(set(hole.inner_kinds)) == 1 and hole.role not in _NAMES
 
 
 def _rule(found: Generalised, language: Language) -> Rule | None:
@@ -152,6 +159,9 @@ def _metavariable(hole: Hole, language: Language, *, loosens: bool) -> Metavaria
     that can stand in its place; `loosens` says that an expression with operators cannot."""
     if hole.many:
         return Metavariable(hole.name, many=True)
+    if hole.quoted:
+        words = all(_IDENTIFIER.fullmatch(" ".join(key)) for key in hole.keys)
+        return Metavariable(hole.name, regex=r"^[A-Za-z_]\w*$" if words else "")
     wrapped = hole.kinds != hole.inner_kinds
     if hole.mixed or (wrapped and len(set(hole.kinds)) > 1):
         return Metavariable(hole.name)

@@ -12,7 +12,7 @@ from editvec.patterns.code import Code
 from editvec.patterns.rule import ProseRule, Rule, dump
 from editvec.patterns.site import Example, num_common
 
-_MIN_ODDS = 5
+_MIN_ODDS = 3
 """How many examples a rule must explain for each that was edited otherwise."""
 
 
@@ -79,9 +79,10 @@ def _judge(found: Sequence[Sequence[Match]], examples: Sequence[Example]) -> Pro
     elsewhere = 0
     for number, example in enumerate(examples):
         befores, afters = found[number], found[number + len(examples)]
-        inside = [match for match in befores if _within(match, example.scope)]
-        elsewhere += len(disjoint(befores)) - len(disjoint(inside))
-        if any(_within(match, example.scope_after) for match in afters):
+        inside = _judged(befores, example)
+        rest = [match for match in befores if match not in inside]
+        elsewhere += len(disjoint(rest))
+        if _is_due(rest, afters, example):
             failures.append((example.id, "fires on the text after the edit"))
         if not inside:
             continue
@@ -94,6 +95,25 @@ def _judge(found: Sequence[Sequence[Match]], examples: Sequence[Example]) -> Pro
         else:
             conflicts.append(example.id)
     return Proof(tuple(support), tuple(exact), tuple(failures), tuple(conflicts), elsewhere)
+
+
+def _judged(matches: Sequence[Match], example: Example) -> list[Match]:
+    """The matches before the edit that are compared with it."""
+    if not example.one_of_many:
+        return [match for match in matches if _within(match, example.scope)]
+    low, high = example.scope
+    touching = [match for match in matches if match.start <= high and low <= match.end]
+    return sorted(touching, key=lambda match: match.end - match.start)[:1]
+
+
+def _is_due(rest: Sequence[Match], afters: Sequence[Match], example: Example) -> bool:
+    """Whether a rule fires on what the edit made; places that it did not look at may still be due."""
+    if not example.one_of_many:
+        return any(_within(match, example.scope_after) for match in afters)
+    low, high = example.scope_after
+    shift = high - example.scope[1]
+    moved = {(each.start + shift * (each.start >= low), each.end + shift * (each.end >= low)) for each in rest}
+    return any(each.start <= high and low <= each.end and (each.start, each.end) not in moved for each in afters)
 
 
 def _within(match: Match, scope: tuple[int, int]) -> bool:

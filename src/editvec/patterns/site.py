@@ -48,6 +48,9 @@ class Example:
     scope: tuple[int, int]
     """The bytes of `before` that count."""
     scope_after: tuple[int, int]
+    one_of_many: bool = False
+    """Whether the edit could have been made at more places of the text: then the scopes are what it changed,
+    and only the smallest match there is judged."""
 
     @cached_property
     def code_before(self) -> Code:

@@ -1,0 +1,117 @@
+"""What one example alone may generalise: values, not names that mean something by themselves.
+
+A guess about code that nobody compiled, made by places and spelling; several examples need no such guess.
+"""
+
+from __future__ import annotations
+
+from editvec.patterns.code import Node
+from editvec.syntax.languages import Language
+
+_EXPRESSIONS = ("expression", "operator", "lambda", "type", "call")
+_NAMES = ("function", "type", "returns")
+"""Fields that hold no values."""
+
+
+def innermost(node: Node) -> Node:
+    """The node itself, or the only named child of an only named child … of it."""
+    while len(node.children) == 1 and node.children[0].named:
+        node = node.children[0]
+    return node
+
+
+def place_of(node: Node) -> tuple[Node | None, str]:
+    """The first parent that spans more than the node, and the field that the node fills in it."""
+    while node.parent is not None and (node.parent.low, node.parent.high) == (node.low, node.high):
+        node = node.parent
+    return node.parent, node.field
+
+
+def is_value(node: Node, root: Node, language: Language) -> bool:
+    """Whether anything could stand for a node below a root: an argument, a variable, a literal, an access or a call,
+    but no operator and no name of a type, a member or something that is called."""
+    inner = innermost(node)
+    parent, place = place_of(node)
+    if not node.named or is_statement(node) or place in _NAMES or inner.kind in language.units | language.bodies:
+        return False
+    kind = parent.kind if parent is not None else ""
+    above = parent.parent.kind if parent is not None and parent.parent is not None else ""
+    if {(kind, place), ("*", place), (above, kind, place)} & language.fixed:
+        return False
+    if inner.kind in language.literals:
+        return True
+    if inner.kind in language.identifiers or inner.kind in language.member_identifiers:
+        return _is_variable(inner, root, kind, place, language)
+    if "argument" in node.kind or (parent is not None and "argument" in parent.kind):
+        return "argument" not in inner.kind and not inner.is_leaf
+    return inner.kind in language.primaries and not inner.is_leaf and "parenthes" not in inner.kind
+
+
+def _is_variable(node: Node, root: Node, around: str, place: str, language: Language) -> bool:
+    if node.text in language.selves or language.accesses.get(around, ("", ""))[1] == (place or "?"):
+        return False
+    if node.text[:1].islower() or node.text[:1] == "_":
+        return True
+    # Written like a type; but a type is no operand.
+    twins = [each for each in root.walk() if each.is_leaf and each.kind == node.kind and each.text == node.text]
+    return len(twins) > 1 and any(_is_operand(twin, language) for twin in twins)
+
+
+def _is_operand(node: Node, language: Language) -> bool:
+    parent, place = place_of(node)
+    return (
+        parent is not None
+        and parent.kind not in language.accesses
+        and place not in _NAMES
+        and parent.kind.endswith(("expression", "operator"))
+        and not {(parent.kind, place), ("*", place)} & language.fixed
+    )
+
+
+def parameters(root: Node, language: Language) -> frozenset[str]:
+    """The names that the code itself declares as parameters: others would mean the same."""
+    return frozenset(
+        node.text
+        for node in root.walk()
+        if node.is_leaf and node.kind in language.identifiers and _declares_parameter(node, root)
+    )
+
+
+def _declares_parameter(node: Node, root: Node) -> bool:
+    around = node.parent
+    while around is not None and around is not root.parent:
+        if "argument" in around.kind:
+            return False
+        if "parameter" in around.kind:
+            return node.field in ("name", "pattern", "") or around is node.parent
+        if len(around.children) > 1 and around is not node.parent:
+            return False
+        around = around.parent
+    return "parameter" in node.kind or "parameter" in node.field
+
+
+def is_content(node: Node, language: Language) -> bool:
+    """Whether a node is what stands between the quotes of a string."""
+    return node.named and node.is_leaf and node.parent is not None and node.parent.kind in language.literals
+
+
+def is_statement(node: Node) -> bool:
+    """Whether an expression is a statement: a parser may not take a metavariable for one."""
+    return node.parent is not None and node.parent.kind == "expression_statement"
+
+
+def is_list(node: Node) -> bool:
+    """Whether a node is a list in brackets, for which no metavariable can stand."""
+    plural = node.kind.endswith(("_list", "arguments", "parameters", "block", "body"))
+    return plural and bool(node.children) and not node.children[0].named
+
+
+def is_expression(node: Node, language: Language) -> bool:
+    """Whether a metavariable can stand for the node by itself."""
+    if is_list(node):
+        return False
+    kind = innermost(node).kind
+    known = language.primaries | language.identifiers | language.member_identifiers | language.literals
+    return (
+        kind in known or kind.endswith(("expression", "operator", "lambda", "type", "call")) or "argument" in node.kind
+    )
