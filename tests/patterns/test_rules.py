@@ -14,7 +14,7 @@ ONE: dict[str, list[tuple[str, str, str | None, str | None]]] = {
     "csharp": [
         ("x = x + 1;", "x++;", "$X = $X + 1", "$X++"),
         ("Assert.Equal(0, xs.Count);", "Assert.Empty(xs);", "Assert.Equal(0, $X.Count)", "Assert.Empty($X)"),
-        ("var a = Foo(x == null ? null : x.B);", "var a = Foo(x?.B);", "$X == null ? null : $X.B", "$X?.B"),
+        ("var a = Foo(x == null ? null : x.B);", "var a = Foo(x?.B);", "$X == null ? null : $X.$M", "$X?.$M"),
         ("await Load(id);", "await Load(id).ConfigureAwait(false);", "await $X", "await $X.ConfigureAwait(false)"),
         (
             "public int Size() { return n; }",

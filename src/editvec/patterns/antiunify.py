@@ -12,7 +12,15 @@ from functools import cached_property
 
 from editvec.patterns.code import Key, Node
 from editvec.patterns.site import Pair
-from editvec.patterns.value import innermost, is_content, is_expression, is_statement, is_value, parameters
+from editvec.patterns.value import (
+    innermost,
+    is_carried_name,
+    is_content,
+    is_expression,
+    is_statement,
+    is_value,
+    parameters,
+)
 from editvec.syntax.languages import Language
 
 Keys = tuple[Key, ...]
@@ -81,10 +89,13 @@ class Generalised:
     holes: list[Hole] = field(default_factory=list)
 
 
-def generalise(pairs: Sequence[Pair], language: Language) -> Generalised:
-    """The most specific pair of templates of which all pairs are instances; UnboundError where there is none."""
+def generalise(pairs: Sequence[Pair], language: Language, *, with_names: bool = False) -> Generalised:
+    """The most specific pair of templates of which all pairs are instances; UnboundError where there is none.
+
+    From one example, `with_names` also generalises the names of members that the edit carries along.
+    """
     try:
-        return _generalise(_Work(language, pairs))
+        return _generalise(_Work(language, pairs, with_names=with_names))
     except UnboundError:
         # What after needs may stand in a string.
         return _generalise(_Work(language, pairs, into_strings=True))
@@ -99,7 +110,10 @@ def _generalise(work: _Work) -> Generalised:
 class _Work:
     """The state of one anti-unification."""
 
-    def __init__(self, language: Language, pairs: Sequence[Pair], *, into_strings: bool = False) -> None:
+    def __init__(
+        self, language: Language, pairs: Sequence[Pair], *, into_strings: bool = False, with_names: bool = False
+    ) -> None:
+        self.with_names = with_names
         self.language = language
         self.pairs = tuple(pairs)
         self.holes: dict[tuple[Keys, bool], Hole] = {}
@@ -138,7 +152,8 @@ class _Work:
             return self._hole(nodes, keys, bind)
         if node.is_leaf:
             moved = is_content(node, self.language) and node.text in self.names[0]
-            if bind and (moved or self._is_parameter(node)):
+            carried = self.with_names and is_carried_name(node, lambda each: self._shared((each,)), self.language)
+            if bind and (moved or carried or self._is_parameter(node)):
                 return self._hole(nodes, keys, bind)
             return node
         return self._inner(nodes, bind=bind) or node
@@ -196,7 +211,7 @@ class _Work:
         return all(_alike(each) for each in zip(*lists, strict=True))
 
     def _shared(self, nodes: tuple[Node, ...]) -> bool:
-        return all((node.kind, node.key) in other for node, other in zip(nodes, self.others, strict=True))
+        return all((node.kind, node.key) in other for node, other in zip(nodes, self.others, strict=False))
 
     def _hole(self, nodes: tuple[Node, ...], keys: Keys, bind: bool) -> Use:
         if (keys, False) not in self.holes:

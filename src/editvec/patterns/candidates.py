@@ -20,6 +20,8 @@ MIN_WEIGHT = 0.5
 """What a pattern must say at least: `await $X` is enough, `$X.$M()` is not."""
 _ENOUGH = 1.2
 """What a pattern must say so that the place it stands in need not be part of it."""
+_MANY_EXAMPLES = 4
+"""How many different texts of one kind say that it must be of that kind."""
 _MAX_LEVELS = 3
 _MAX_RENDERINGS = 12
 _NAMES = ("name", "property", "attribute", "field", "function")
@@ -50,7 +52,9 @@ def common(sites: Sequence[Site], language: Language, *, min_weight: float = MIN
     """What the sites have in common, at each level at which that is a pattern."""
     for pairs in levels(sites):
         try:
-            found = generalise(pairs, language)
+            found = generalise(pairs, language, with_names=True)
+            if weigh(found.before, language) < _ENOUGH:
+                found = generalise(pairs, language)
         except UnboundError:
             continue
         if not isinstance(found.before, Use) and weigh(found.before, language) >= min_weight:
@@ -118,11 +122,17 @@ def _usual_after(found: Generalised, language: Language) -> str:
     texts = Counter[str]()
     for number in range(min(len(found.pairs), _MAX_RENDERINGS)):
         turned = found.pairs[number:] + found.pairs[:number]
-        again = generalise(turned, language) if number else found
+        again = _again(found, turned, language) if number else found
         name_holes(again, language)
         texts[write(again.after, one_line=False)] += 1
     name_holes(found, language)
     return texts.most_common(1)[0][0]
+
+
+def _again(found: Generalised, pairs: Sequence[Pair], language: Language) -> Generalised:
+    """The same with another example first."""
+    again = generalise(pairs, language, with_names=True)
+    return again if len(again.holes) == len(found.holes) else generalise(pairs, language)
 
 
 def _after_pattern(found: Generalised, language: Language) -> Pattern | None:
@@ -166,8 +176,9 @@ def _metavariable(hole: Hole, language: Language, *, loosens: bool) -> Metavaria
     if hole.mixed or (wrapped and len(set(hole.kinds)) > 1):
         return Metavariable(hole.name)
     kinds = set(hole.inner_kinds)
-    alone = len(set(hole.keys)) == 1
-    if len(kinds) > 1 or (alone and not kinds & language.literals):
+    general = kinds & (language.primaries - language.literals)
+    if general and (len(kinds) > 1 or len(set(hole.keys)) < _MANY_EXAMPLES) and hole.role not in _NAMES:
+        # Where a variable can stand, anything can that holds together like one.
         if not loosens:
             return Metavariable(hole.name)
         kinds |= language.primaries

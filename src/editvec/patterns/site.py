@@ -201,11 +201,17 @@ def _pairs(example: Example, change: Change) -> tuple[Pair, ...]:
             continue
         if inner[0][-1].high - inner[0][-1].low > _MAX_TOKENS:
             continue
+        if not example.one_of_many and not _in_scope(example, inner[0][-1]):
+            break
         pairs.append(Pair(inner[0][-1], inner[1][-1]))
         outer = Pair(inner[0][0], inner[1][0])
         if outer != pairs[-1] and outer.before.parent is not None and outer.after.parent is not None:
             pairs.append(outer)
     return tuple(pairs[:_MAX_PAIRS])
+
+
+def _in_scope(example: Example, node: Node) -> bool:
+    return example.scope[0] <= node.start and node.end <= example.scope[1]
 
 
 def _same_around(one: Code, other: Code, change: Change, place: tuple[int, int]) -> bool:

@@ -5,6 +5,8 @@ A guess about code that nobody compiled, made by places and spelling; several ex
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from editvec.patterns.code import Node
 from editvec.syntax.languages import Language
 
@@ -66,6 +68,24 @@ def _is_operand(node: Node, language: Language) -> bool:
         and parent.kind.endswith(("expression", "operator"))
         and not {(parent.kind, place), ("*", place)} & language.fixed
     )
+
+
+def is_carried_name(node: Node, shared: Callable[[Node], bool], language: Language) -> bool:
+    """Whether a node names a member that the edit carries along: of the same receiver, called with the same arguments.
+
+    `shared` says whether a node stands after the edit too.
+    """
+    access = node.parent
+    if access is None or access.kind not in language.accesses or not shared(node):
+        return False
+    place, name = language.accesses[access.kind]
+    receiver = next((child for child in access.children if child.field == place), None)
+    if node.field != name or receiver is None or not shared(receiver):
+        return False
+    call = access.parent
+    if access.field != "function" or call is None:
+        return True
+    return all(shared(child) for child in call.children if child is not access)
 
 
 def parameters(root: Node, language: Language) -> frozenset[str]:
