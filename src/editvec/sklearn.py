@@ -16,17 +16,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from editvec import config, model, store, training
 from editvec.edit import Edit
 from editvec.errors import UserError
 from editvec.syntax.snippet import snippet_edit
-
-try:
-    from sklearn.base import BaseEstimator, TransformerMixin
-    from sklearn.utils.validation import check_is_fitted
-except ImportError:
-    raise UserError("scikit-learn is not installed. Install it with: pip install 'editvec[sklearn]'.") from None
 
 AnyEdit = Edit | tuple[str, str]
 

@@ -101,6 +101,27 @@ def count(path: str | Path) -> int | None:
         return int(file.metadata.num_rows)
 
 
+def take(path: Path, rows: Sequence[int]) -> pa.Table:
+    """Some rows of a Parquet file, in rising order; only the row groups that hold them are read."""
+    import pyarrow as pa
+
+    with _open_parquet(path) as file:
+        found, start = [], 0
+        for group in range(file.num_row_groups):
+            end = start + file.metadata.row_group(group).num_rows
+            here = [row - start for row in rows if start <= row < end]
+            if here:
+                found.append(file.read_row_group(group).take(here))
+            start = end
+        return pa.concat_tables(found) if found else schema().empty_table()
+
+
+def columns_of(path: Path, names: Sequence[str]) -> pa.Table:
+    """Some columns of a Parquet file."""
+    with _open_parquet(path) as file:
+        return file.read(columns=list(names))
+
+
 def _kind(path: Path) -> str:
     name = path.name.lower().removesuffix(".gz")
     for kind in ("parquet", "jsonl", "tsv"):

@@ -109,7 +109,7 @@ def test_bad_input_is_one_line(
     assert len(said.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("verb", ["train", "evaluate", "edit"])
+@pytest.mark.parametrize("verb", ["train", "evaluate", "edit", "encode", "neighbours", "cluster", "probe", "transfer"])
 def test_help_has_an_example_and_loads_no_torch(verb: str) -> None:
     code = (
         f"import sys; sys.argv = ['editvec', '{verb}', '--help']\n"

@@ -6,6 +6,9 @@ import math
 
 import numpy as np
 import pytest
+import sklearn.metrics
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from editvec.evaluation import metrics
@@ -33,3 +36,52 @@ def test_the_interval_is_the_bootstraps() -> None:
     assert found.value == values.mean()
     assert found.low == pytest.approx(theirs.low, abs=0.01)
     assert found.high == pytest.approx(theirs.high, abs=0.01)
+
+
+_gains = st.lists(st.integers(0, 2), min_size=2, max_size=12)
+
+
+@given(_gains, st.integers(1, 12))
+def test_dcg_is_scikit_learns(gains: list[int], k: int) -> None:
+    places = [[-float(place) for place in range(len(gains))]]
+    wanted = [[2**gain - 1 for gain in gains]]
+    assert metrics.dcg(gains, k) == pytest.approx(sklearn.metrics.dcg_score(wanted, places, k=k))
+    if any(gains):
+        assert metrics.ndcg(gains, k) == pytest.approx(sklearn.metrics.ndcg_score(wanted, places, k=k))
+        assert metrics.ndcg(gains, k, pool=[*gains, 2]) <= metrics.ndcg(gains, k) + 1e-12
+    else:
+        assert math.isnan(metrics.ndcg(gains, k))
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=30))
+def test_average_precision_is_scikit_learns(relevant: list[bool]) -> None:
+    scores = [-float(place) for place in range(len(relevant))]
+    if any(relevant):
+        theirs = sklearn.metrics.average_precision_score(relevant, scores)
+        assert metrics.average_precision(relevant) == pytest.approx(theirs)
+    else:
+        assert math.isnan(metrics.average_precision(relevant))
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=1, max_size=30))
+def test_kappa_is_statsmodels(ratings: list[list[int]]) -> None:
+    from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
+
+    found = metrics.fleiss_kappa(ratings, 3)
+    if len({value for row in ratings for value in row}) == 1:
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(fleiss_kappa(aggregate_raters(np.array(ratings))[0]))
+
+
+def test_recall_counts_what_could_be_there() -> None:
+    assert metrics.recall_at([True, False, True, True], 2) == 0.5
+    assert metrics.recall_at([True, False, False, False], 3) == 1.0
+    assert math.isnan(metrics.recall_at([False], 1))
+
+
+def test_ties_are_broken_by_chance() -> None:
+    scores = np.array([0.5, 0.9, 0.5, 0.5 + 1e-9])
+    firsts = {int(metrics.by_rank(scores, seed=seed)[1]) for seed in range(40)}
+    assert firsts == {0, 2, 3}
+    assert all(metrics.by_rank(scores, seed=seed)[0] == 1 for seed in range(5))

@@ -14,19 +14,24 @@ import click
 from editvec import __version__
 from editvec.cli import (
     apply,
+    cluster,
     completion,
     convert,
     draw,
     edit,
+    encode,
     evaluate,
     find,
     learn,
     mine,
+    neighbours,
+    probe,
     rule,
     show,
     split,
     stats,
     train,
+    transfer,
 )
 from editvec.errors import StoppedError, UserError
 
@@ -54,17 +59,23 @@ def app() -> None:
     """Learn from edits: mine them from any git history, turn them into vectors, apply them by example.
 
     \b
+    editvec learn                                     # what does this repository keep changing, and where is it due?
+    editvec apply 1                                   # the first pattern's places, as a diff
     editvec mine .                                    # this repository's edits → edits.parquet
     editvec show edits.parquet                        # look at some of them
     editvec train --train edits.parquet -o runs/mine  # learn them
     editvec edit runs/mine --before 'i = i + 1;' --like-before 'x = x + 1;' --like-after 'x++;'
     editvec apply --like 'x = x + 1;' 'x++;' src/     # the same by a proved rule: prints a diff, writes nothing
+    editvec encode runs/mine edits.parquet -o edits.index
+    editvec cluster edits.index                       # which edits belong together
     """
 
 
 _VERBS = (
     learn.learn,
     find.find,
+    apply.apply,
+    rule.rule,
     mine.mine,
     show.show,
     draw.draw,
@@ -74,8 +85,11 @@ _VERBS = (
     train.train,
     evaluate.evaluate,
     edit.edit,
-    rule.rule,
-    apply.apply,
+    encode.encode,
+    neighbours.neighbours,
+    cluster.cluster,
+    probe.probe,
+    transfer.transfer,
     completion.completion,
 )
 for _verb in _VERBS:

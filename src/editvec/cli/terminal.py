@@ -95,52 +95,18 @@ def stopwatch() -> Iterator[Callable[[], float]]:
 
 
 def word_diff(edit: Edit) -> tuple[Text, Text]:
-    """The two versions with what differs in colour (and, without colour, in brackets)."""
+    """The two versions with what differs in colour."""
     from rich.text import Text
 
-    from editvec.diff import Tag, align
+    from editvec.diff import words
 
-    alignment = align(edit.before.tokens, edit.after.tokens)
-    gone = {position.before for position in alignment.positions if position.tag is not Tag.EQUAL}
-    come = {position.after for position in alignment.positions if position.tag is not Tag.EQUAL}
-    before, after = Text("- ", "red"), Text("+ ", "green")
-    for line, version, changed, colour in (
-        (before, edit.before, gone, "bold red"),
-        (after, edit.after, come, "bold green"),
-    ):
-        for gap, token, index in _laid_out(version.text, version.tokens):
-            line.append(printable(gap).replace("\n", "\n  "))
-            style = f"{colour} underline" if index in changed else ""
-            line.append(printable(token).replace("\n", "\n  "), style)
-    return before, after
-
-
-def _laid_out(text: str, tokens: tuple[str, ...]) -> Iterator[tuple[str, str, int]]:
-    """Each token with the white space before it as in the text, or with one space where the text is not theirs."""
-    places: list[int] = []
-    at = 0
-    for token in tokens:
-        found = text.find(token, at)
-        if found < 0:
-            places = []
-            break
-        places.append(found)
-        at = found + len(token)
-    indent = _indentation(text)
-    at = 0
-    for index, token in enumerate(tokens):
-        if places:
-            gap = text[at : places[index]]
-            at = places[index] + len(token)
-            yield re.sub(rf"\r?\n[ \t]{{0,{indent}}}", "\n", gap), token, index
-        else:
-            yield (" " if index else ""), token, index
-
-
-def _indentation(text: str) -> int:
-    """How far the lines behind the first are indented at least."""
-    rest = [line for line in text.split("\n")[1:] if line.strip()]
-    return min((len(line) - len(line.lstrip()) for line in rest), default=0)
+    lines = []
+    for mark, pieces, colour in zip("-+", words.word_diff(edit), ("red", "green"), strict=True):
+        line = Text(f"{mark} ", colour)
+        for text, changed in pieces:
+            line.append(printable(text).replace("\n", "\n  "), f"bold {colour} underline" if changed else "")
+        lines.append(line)
+    return lines[0], lines[1]
 
 
 def shorten(tokens: tuple[str, ...], *, end: bool) -> str:

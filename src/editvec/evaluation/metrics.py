@@ -47,3 +47,51 @@ def mean(values: NDArray[np.float64], *, resamples: int = 1000, seed: int = 0) -
     means = np.array([values[chance.integers(0, size, size)].mean() for _ in range(resamples)])
     low, high = np.percentile(means, [2.5, 97.5])
     return Estimate(float(values.mean()), float(low), float(high))
+
+
+# --- retrieval
+
+
+def by_rank(scores: NDArray[np.float64], *, seed: int = 0) -> NDArray[np.int64]:
+    """The places of scores, the best first. Ties are in an order of chance, so that the order of a file is worth
+    nothing: two scores tie when they are equal to a millionth."""
+    chance = np.random.default_rng(seed).permutation(len(scores))
+    return chance[np.argsort(-np.round(scores[chance], 6), kind="stable")]
+
+
+def average_precision(relevant: Sequence[bool] | NDArray[np.bool_]) -> float:
+    """Of a ranking: the mean, over its relevant places, of the share of relevant ones up to there."""
+    found = np.flatnonzero(relevant)
+    return float(((1 + np.arange(len(found))) / (1 + found)).mean()) if len(found) else math.nan
+
+
+def recall_at(relevant: Sequence[bool] | NDArray[np.bool_], k: int) -> float:
+    """Of a ranking: the relevant ones among the first k, of as many as could be there."""
+    total = int(np.sum(relevant))
+    return float(np.sum(relevant[:k])) / min(k, total) if total else math.nan
+
+
+def dcg(gains: Sequence[float], k: int) -> float:
+    """Discounted cumulative gain: (2^gain - 1) / log2(1 + place), summed over the first k (Manning et al., 2008)."""
+    return float(sum((2**gain - 1) / math.log2(1 + place) for place, gain in enumerate(gains[:k], 1)))
+
+
+def ndcg(gains: Sequence[float], k: int, *, pool: Sequence[float] | None = None) -> float:
+    """DCG as a share of the best order's: of these gains, or of a larger pool of judged ones. Without any gain to be
+    had it is not defined (NaN)."""
+    best = dcg(sorted(gains if pool is None else pool, reverse=True), k)
+    return dcg(gains, k) / best if best else math.nan
+
+
+# --- agreement
+
+
+def fleiss_kappa(ratings: Sequence[Sequence[int]] | NDArray[np.int64], num_values: int) -> float:
+    """Fleiss' kappa of items that the same number of raters rated: [items, raters], values from 0. NaN where chance
+    alone would agree, or with one rater."""
+    table = np.array([np.bincount(row, minlength=num_values) for row in ratings], np.float64)
+    if not len(table) or (raters := table[0].sum()) < 2:
+        return math.nan
+    agreement = ((table**2).sum(axis=1) - raters) / (raters * (raters - 1))
+    chance = float(((table.sum(axis=0) / table.sum()) ** 2).sum())
+    return float((agreement.mean() - chance) / (1 - chance)) if chance < 1 else math.nan

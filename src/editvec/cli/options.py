@@ -1,0 +1,15 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+import click
+
+label_option = click.option(
+    "--label",
+    "how",
+    default="id",
+    show_default=True,
+    type=click.Choice(["id", "label", "project", "language"]),
+    help="Where an edit's label is: before the last underscore of its id, in its label field, its repository, "
+    "its language. Edits without one are left out.",
+)

@@ -1,0 +1,82 @@
+"""A word diff: the two versions of an edit as they are laid out, cut where something changes. Knows no colour."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from editvec.diff.alignment import align
+from editvec.edit import Edit, Version
+
+
+class Piece(NamedTuple):
+    """A stretch of text, and whether the edit changed it."""
+
+    text: str
+    changed: bool
+
+
+def word_diff(edit: Edit) -> tuple[list[Piece], list[Piece]]:
+    """The versions before and after in pieces; white space is as in the text, the common indentation left out."""
+    changed = align(edit.before.tokens, edit.after.tokens).changed
+    gone = frozenset(position.before for position in changed)
+    come = frozenset(position.after for position in changed)
+    return list(_pieces(edit.before, gone)), list(_pieces(edit.after, come))
+
+
+def _pieces(version: Version, changed: frozenset[int | None]) -> Iterator[Piece]:
+    text, differs = "", False
+    for gap, token, index in _laid_out(version.text, version.tokens):
+        here = index in changed
+        # White space between two changed tokens is not theirs: it stays plain.
+        for part, marked in ((gap, False), (token, here)):
+            if not part:
+                continue
+            if marked != differs and text:
+                yield Piece(text, differs)
+                text = ""
+            text, differs = text + part, marked
+    if text:
+        yield Piece(text, differs)
+
+
+def _laid_out(text: str, tokens: tuple[str, ...]) -> Iterator[tuple[str, str, int]]:
+    """Each token with the white space before it as in the text, or with one space where the text is not theirs."""
+    places: list[int] = []
+    at = 0
+    for token in tokens:
+        found = text.find(token, at)
+        if found < 0:
+            places = []
+            break
+        places.append(found)
+        at = found + len(token)
+    indent = _indentation(text)
+    at = 0
+    for index, token in enumerate(tokens):
+        if places:
+            gap = text[at : places[index]]
+            at = places[index] + len(token)
+            yield re.sub(rf"\r?\n[ \t]{{0,{indent}}}", "\n", gap), token, index
+        else:
+            yield (" " if index else ""), token, index
+
+
+def _indentation(text: str) -> int:
+    """How far the lines behind the first are indented at least."""
+    rest = [line for line in text.split("\n")[1:] if line.strip()]
+    return min((len(line) - len(line.lstrip()) for line in rest), default=0)
+
+
+def turns(pieces: Sequence[Piece], *, longest: int = 2_000) -> list[str]:
+    """Texts that take turns: what stayed, what changed, what stayed …; at most so many letters in all."""
+    found, letters = [""], 0
+    for text, changed in pieces:
+        text = text[: max(0, longest - letters)]
+        letters += len(text)
+        if changed == (len(found) % 2 == 0):
+            found[-1] += text
+        else:
+            found.append(text)
+    return found

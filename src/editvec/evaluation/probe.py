@@ -1,0 +1,151 @@
+"""What vectors know about labels: whether the nearest edit has the same label, and whether groups are labels.
+
+A verbatim copy of an edit is never its neighbour: finding it needs no vectors. Reported on all edits and on distinct
+ones (one of each before, after and label). Ties among neighbours are broken by chance, not by the order of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.edit import Edit
+from editvec.evaluation import metrics
+from editvec.evaluation.metrics import Estimate
+from editvec.groups import kmeans
+from editvec.index import unit
+from editvec.mining.split import form_of
+from editvec.vectorisers.base import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One set of edits in numbers."""
+
+    edits: int
+    accuracy: Estimate
+    """The share of edits whose nearest one has their label."""
+    macro: float
+    """The same, averaged over labels."""
+    recall: float
+    """Of the k nearest, how many have the label, of as many as could."""
+    precision: float
+    """Mean average precision over all others."""
+    silhouette: float
+    """Of the labels, by cosine."""
+    rand: float
+    """Adjusted Rand index of k-means with as many groups as labels."""
+    v_measure: float
+    by_label: dict[str, float]
+    """Nearest-neighbour accuracy of each label."""
+    confused: list[tuple[str, str, int]]
+    """(label, the neighbour's label, how often), the most frequent first."""
+
+    def as_json(self, k: int) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "edits": self.edits,
+            "accuracy": self.accuracy._asdict(),
+            "macro_accuracy": self.macro,
+            f"recall@{k}": self.recall,
+            "mean_average_precision": self.precision,
+            "silhouette": self.silhouette,
+            "adjusted_rand": self.rand,
+            "v_measure": self.v_measure,
+            "accuracy_by_label": self.by_label,
+            "confused": [{"label": one, "taken_for": other, "edits": count} for one, other, count in self.confused],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What the vectors of one vectoriser know."""
+
+    name: str
+    dim: int
+    all: Side
+    distinct: Side
+    unread: int
+
+    def as_json(self, k: int) -> dict[str, Any]:
+        """For machines."""
+        sides = {"all": self.all.as_json(k), "distinct": self.distinct.as_json(k)}
+        return {"model": self.name, "dim": self.dim, "unread": self.unread, **sides}
+
+
+def probe(
+    name: str,
+    vectors: Vectors,
+    edits: Sequence[Edit],
+    labels: Sequence[str],
+    *,
+    k: int = 10,
+    unread: int = 0,
+    watch: Callable[[int], None] = lambda done: None,
+) -> Probe:
+    """Measures the vectors of labelled edits."""
+    units = unit(np.asarray(vectors, np.float32))
+    forms = np.array([form_of(edit) for edit in edits], np.uint64)
+    known = np.array(labels)
+    first = {key: place for place, key in reversed(list(enumerate(zip(forms.tolist(), labels, strict=True))))}
+    distinct = np.array(sorted(first.values()), np.int64)
+    return Probe(
+        name,
+        units.shape[1],
+        _side(units, forms, known, k, watch),
+        _side(units[distinct], forms[distinct], known[distinct], k, watch),
+        unread,
+    )
+
+
+def _side(
+    units: Vectors, forms: NDArray[np.uint64], labels: NDArray[np.str_], k: int, watch: Callable[[int], None]
+) -> Side:
+    from sklearn.metrics import adjusted_rand_score, silhouette_score, v_measure_score
+
+    nearest, recalls, precisions = [], [], []
+    for row in range(len(units)):
+        others = np.flatnonzero(forms != forms[row])
+        if not len(others):
+            nearest.append("")
+            continue
+        ranked = others[metrics.by_rank((units[others] @ units[row]).astype(np.float64), seed=row)]
+        same = labels[ranked] == labels[row]
+        nearest.append(str(labels[ranked[0]]))
+        recalls.append(metrics.recall_at(same, k))
+        precisions.append(metrics.average_precision(same))
+        watch(row + 1)
+    found = np.array(nearest)
+    right = (found == labels).astype(np.float64)
+    names = sorted(set(labels.tolist()))
+    by_label = {name: float(right[labels == name].mean()) for name in names}
+    groups = kmeans(units, len(names)).labels
+    apart = 1 < len(names) < len(units)
+    return Side(
+        edits=len(units),
+        accuracy=metrics.mean(right),
+        macro=float(np.mean(list(by_label.values()))) if by_label else float("nan"),
+        recall=_mean(recalls),
+        precision=_mean(precisions),
+        silhouette=float(silhouette_score(units, labels, metric="cosine")) if apart else float("nan"),
+        rand=float(adjusted_rand_score(labels, groups)),
+        v_measure=float(v_measure_score(labels, groups)),
+        by_label=by_label,
+        confused=_confused(labels, found),
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
+
+
+def _confused(labels: NDArray[np.str_], found: NDArray[np.str_]) -> list[tuple[str, str, int]]:
+    pairs, counts = np.unique(np.stack([labels, found]), axis=1, return_counts=True)
+    wrong = [
+        (str(one), str(other), int(count)) for one, other, count in zip(*pairs, counts, strict=True) if one != other
+    ]
+    return sorted(wrong, key=lambda each: (-each[2], each[0], each[1]))

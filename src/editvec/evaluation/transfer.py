@@ -1,0 +1,284 @@
+"""One edit shown, applied elsewhere: the vector of a seed edit, the editor's answers to other edits of its label.
+
+Everything is a list of pairs (seed, target): the vector of one, the `before` and context of the other. A pair of an
+edit with itself is the upper bound ("gold"). Two protocols, which must not be mixed:
+
+- `iclr19`, the paper's: 10 random seeds a label, each with all edits of the label, itself included. The best seed of a
+  label counts; the mean over labels.
+- `all-pairs`: every edit as the seed of every other, itself excluded, or so many pairs a label at random. All count;
+  over pairs, and the mean over labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.edit import Edit
+from editvec.evaluation import metrics
+from editvec.evaluation.journal import PairJournal
+from editvec.evaluation.metrics import Estimate
+from editvec.model import EditModel
+from editvec.tensors.example import Example, NoTreeError, TooLongError
+from editvec.vocab import read_tokens
+
+PROTOCOLS = ("iclr19", "all-pairs")
+Ranks = NDArray[np.int64]
+NEVER = 0
+"""The rank of an answer that is not among the candidates."""
+_CHUNK = 512
+_RESAMPLES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which seed is tried on which target, by their places among the edits."""
+
+    protocol: str
+    labels: tuple[str, ...]
+    """Of the edits."""
+    seeds: NDArray[np.int64]
+    targets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+
+def plan(
+    labels: Sequence[str],
+    protocol: str,
+    *,
+    num_seeds: int = 10,
+    max_pairs: int | None = None,
+    alike: bool = False,
+    seed: int = 0,
+) -> Plan:
+    """The pairs of a protocol, the gold ones first. `max_pairs` is for each label of `all-pairs`; where all vectors
+    are alike (no encoder), one seed says what ten would."""
+    seeds, targets = list(range(len(labels))), list(range(len(labels)))
+    known = np.array(labels)
+    for number, label in enumerate(sorted(set(labels))):
+        chance = np.random.default_rng([seed, number])
+        members = np.flatnonzero(known == label)
+        if protocol == "iclr19":
+            chosen = np.sort(chance.choice(members, 1 if alike else min(num_seeds, len(members)), replace=False))
+            pairs = [(one, other) for one in chosen for other in members]
+        else:
+            pairs = _other_pairs(members, max_pairs, chance)
+        seeds += [int(one) for one, _ in pairs]
+        targets += [int(other) for _, other in pairs]
+    return Plan(protocol, tuple(labels), np.array(seeds, np.int64), np.array(targets, np.int64))
+
+
+def _other_pairs(
+    members: NDArray[np.int64], most: int | None, chance: np.random.Generator
+) -> list[tuple[np.int64, np.int64]]:
+    size = len(members)
+    total = size * (size - 1)
+    numbers = np.arange(total)
+    if most is not None and most < total:
+        numbers = np.sort(chance.choice(total, most, replace=False))
+    # Pair n of the table without its diagonal.
+    ones, others = numbers // max(1, size - 1), numbers % max(1, size - 1)
+    others = others + (others >= ones)
+    return list(zip(members[ones], members[others], strict=True))
+
+
+def answer_pairs(
+    model: EditModel,
+    edits: Sequence[Edit],
+    made: Plan,
+    *,
+    k: int = 5,
+    journal: PairJournal | None = None,
+    watch: Callable[[int, int, int], None] = lambda done, total, right: None,
+) -> Ranks:
+    """For each pair the rank of the target's true `after` among the `k` best answers, or NEVER. Vectors are computed
+    once; what the journal has is not computed again. An edit that the model cannot read is never right."""
+    examples = [_example(model, edit) for edit in edits]
+    readable = [place for place, example in enumerate(examples) if example is not None]
+    vectors = np.zeros((len(edits), model.edit_dim), np.float32)
+    vectors[readable] = model.encode_examples([example for example in examples if example is not None])
+    truths = [read_tokens(edit, lowercase=model.config.lowercase)[1] for edit in edits]
+    ranks = np.zeros(len(made), np.int64)
+    done = 0
+    if journal is not None:
+        found = journal.load(len(made))
+        ranks[: len(found)], done = found, len(found)
+    while done < len(made):
+        here = np.arange(done, min(done + _CHUNK, len(made)))
+        asked = [pair for pair in here if examples[made.seeds[pair]] and examples[made.targets[pair]]]
+        sources = [example for pair in asked if (example := examples[made.targets[pair]]) is not None]
+        answers = model.write(sources, vectors[made.seeds[asked]], k=k) if asked else []
+        for pair, candidates in zip(asked, answers, strict=True):
+            wanted = truths[made.targets[pair]]
+            ranks[pair] = metrics.rank_of(wanted, [each.tokens for each in candidates]) or NEVER
+        done += len(here)
+        if journal is not None:
+            journal.add(ranks[here])
+        watch(done, len(made), int((ranks[:done] == 1).sum()))
+    return ranks
+
+
+def _example(model: EditModel, edit: Edit) -> Example | None:
+    try:
+        return model.exampler(edit)
+    except (TooLongError, NoTreeError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How often the first answer was right, and how often one of the k."""
+
+    accuracy: Estimate
+    recall: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {"accuracy": self.accuracy._asdict(), "recall": self.recall._asdict()}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScore:
+    """One label: how many edits and pairs, its score, and that of the edits' own vectors."""
+
+    label: str
+    edits: int
+    pairs: int
+    score: Score
+    gold: Score
+    best_seed: int | None
+    """The place of the edit whose vector did best (`iclr19`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A protocol's result."""
+
+    protocol: str
+    labels: tuple[LabelScore, ...]
+    macro: Score
+    micro: Score | None
+    """Over all pairs; None for `iclr19`, which has none."""
+    gold: Score
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "protocol": self.protocol,
+            "macro": self.macro.as_json(),
+            "micro": self.micro.as_json() if self.micro else None,
+            "gold": self.gold.as_json(),
+            "labels": [
+                {
+                    "label": each.label,
+                    "edits": each.edits,
+                    "pairs": each.pairs,
+                    **each.score.as_json(),
+                    "gold": each.gold.as_json(),
+                }
+                for each in self.labels
+            ],
+        }
+
+
+def summarise(made: Plan, ranks: Ranks, *, k: int = 5, seed: int = 0) -> Summary:
+    """Scores with bootstrap intervals: edits are resampled within each label (`iclr19`: the targets, and the best seed
+    is chosen anew each time; `all-pairs`: the seeds, with all that was asked of them)."""
+    known = np.array(made.labels)
+    number = len(known)
+    rows = []
+    macro: list[tuple[_Resampled, _Resampled]] = []
+    gold: list[tuple[_Resampled, _Resampled]] = []
+    weights = []
+    for place, label in enumerate(sorted(set(made.labels))):
+        members = np.flatnonzero(known == label)
+        pairs = number + np.flatnonzero(known[made.targets[number:]] == label)
+        chance = np.random.default_rng([seed, place])
+        hits = [(ranks > NEVER) & (ranks <= most) for most in (1, k)]
+        own = [_resample_mean(hit[members].astype(float), chance) for hit in hits]
+        if made.protocol == "iclr19":
+            tables = [_table(made, hit, pairs) for hit in hits]
+            each = [_resample_best(table, chance) for table in tables]
+            best = int(np.unique(made.seeds[pairs])[tables[0].mean(axis=1).argmax()]) if len(pairs) else None
+        else:
+            each = [_resample_seeds(made.seeds[pairs], hit[pairs], chance) for hit in hits]
+            best = None
+        macro.append((each[0], each[1]))
+        gold.append((own[0], own[1]))
+        weights.append(len(members) * (len(members) - 1))
+        rows.append(LabelScore(label, len(members), len(pairs), _score(*each), _score(*own), best))
+    return Summary(
+        made.protocol,
+        tuple(rows),
+        _average(macro, np.ones(len(rows))),
+        _average(macro, np.array(weights, float)) if made.protocol == "all-pairs" else None,
+        _average(gold, np.ones(len(rows))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Resampled:
+    """A number, and what it was in each resampling."""
+
+    value: float
+    draws: NDArray[np.float64]
+
+    @property
+    def estimate(self) -> Estimate:
+        if np.isnan(self.value):
+            return Estimate(self.value, self.value, self.value)
+        low, high = np.percentile(self.draws, [2.5, 97.5])
+        return Estimate(self.value, float(low), float(high))
+
+
+def _score(accuracy: _Resampled, recall: _Resampled) -> Score:
+    return Score(accuracy.estimate, recall.estimate)
+
+
+def _average(parts: Sequence[tuple[_Resampled, _Resampled]], weights: NDArray[np.float64]) -> Score:
+    """The weighted mean over labels; a label without pairs has no say."""
+    both = []
+    for side in (0, 1):
+        kept = [(part[side], weight) for part, weight in zip(parts, weights, strict=True) if part[side].value >= 0]
+        if not kept or not sum(weight for _, weight in kept):
+            both.append(_Resampled(float("nan"), np.zeros(1)))
+            continue
+        shares = np.array([weight for _, weight in kept]) / sum(weight for _, weight in kept)
+        values = np.array([part.value for part, _ in kept])
+        draws = np.array([part.draws for part, _ in kept])
+        both.append(_Resampled(float(shares @ values), shares @ draws))
+    return _score(both[0], both[1])
+
+
+def _table(made: Plan, hit: NDArray[np.bool_], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Hits as [seeds, targets]."""
+    num_seeds = len(np.unique(made.seeds[pairs]))
+    return hit[pairs].astype(float).reshape(num_seeds, -1)
+
+
+def _resample_mean(hits: NDArray[np.float64], chance: np.random.Generator) -> _Resampled:
+    chosen = chance.integers(0, len(hits), (_RESAMPLES, len(hits)))
+    return _Resampled(float(hits.mean()), hits[chosen].mean(axis=1))
+
+
+def _resample_best(table: NDArray[np.float64], chance: np.random.Generator) -> _Resampled:
+    size = table.shape[1]
+    draws = np.empty(_RESAMPLES)
+    for at in range(_RESAMPLES):
+        draws[at] = table[:, chance.integers(0, size, size)].mean(axis=1).max()
+    return _Resampled(float(table.mean(axis=1).max()), draws)
+
+
+def _resample_seeds(seeds: NDArray[np.int64], hits: NDArray[np.bool_], chance: np.random.Generator) -> _Resampled:
+    if not len(seeds):
+        return _Resampled(float("nan"), np.full(_RESAMPLES, np.nan))
+    _, place = np.unique(seeds, return_inverse=True)
+    right, asked = np.bincount(place, hits), np.bincount(place)
+    chosen = chance.integers(0, len(asked), (_RESAMPLES, len(asked)))
+    return _Resampled(float(hits.mean()), right[chosen].sum(axis=1) / asked[chosen].sum(axis=1))
