@@ -61,7 +61,7 @@ def find(
     known = folders.load(folder or default_folder(repository))
     numbers = {pattern.name: number for number, pattern in enumerate(known, 1)}
     ruled = [pattern for pattern in folders.pick(known, which) if pattern.rule and pattern.record]
-    files = present_files(repository, {pattern.language for pattern in ruled}, changed_since)
+    files = present_files(repository, {pattern.language for pattern in ruled}, since=changed_since)
     with progress("Finding", "files") as advance:
         found = list(find_sites(ruled, files, min_confidence, advance).values())
     places = sum(len(pattern.sites) for pattern in found)

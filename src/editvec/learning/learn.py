@@ -45,6 +45,8 @@ class Request:
     """The most frequent groups that rules are made for."""
     min_confidence: float = 0.5
     """A place is due when history makes it at least so sure."""
+    revision: str | None = None
+    """Look for places in the files of this revision, not in the work tree."""
 
 
 @dataclass(slots=True)
@@ -96,7 +98,7 @@ def learn(request: Request, encoder: Encoder | None = None, stages: Stages = sil
         tried = _recorded(named, past, learned.edits, advance)
     with _stage(learned, stages, "Finding", "files") as advance:
         ruled = [pattern for pattern in tried if pattern.rule and pattern.record]
-        files = present_files(repository, {pattern.language for pattern in ruled})
+        files = present_files(repository, {pattern.language for pattern in ruled}, revision=request.revision)
         sites = find_sites(ruled, files, request.min_confidence, advance)
     learned.patterns = sorted(
         (sites.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)

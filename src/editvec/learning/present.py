@@ -20,28 +20,38 @@ class File(NamedTuple):
     data: bytes
 
 
-def present_files(repository: Repository, languages: Collection[str], since: str | None = None) -> Iterator[File]:
-    """The files in some languages that people write, by path; with `since`, those that differ from that revision."""
-    top = work_tree(repository)
-    names = ["diff", "--name-only", "-z", "--diff-filter=d", since] if since else []
+def present_files(
+    repository: Repository, languages: Collection[str], *, since: str | None = None, revision: str | None = None
+) -> Iterator[File]:
+    """The files in some languages that people write, by path: of the work tree, or, where there is none or a revision
+    is named, of that revision. With `since`, those that differ from that other revision."""
+    top = work_tree(repository) if revision is None else None
     if top is None:
-        listed = repository.run(*(names + ["HEAD", "--"] if since else ["ls-tree", "-r", "-z", "--name-only", "HEAD"]))
-        blobs = Blobs(repository, MAX_TEXT_BYTES)
-        try:
-            for path, language in _wanted(listed, languages):
-                data = None if "\n" in path else blobs.read(encode(f"HEAD:{path}"))
-                if data is not None and _is_written(data):
-                    yield File(path, language, data)
-        finally:
-            blobs.close()
+        yield from _committed(repository, languages, since, revision or "HEAD")
         return
     at_top = Repository(top, repository.name)
-    for path, language in _wanted(at_top.run(*(names + ["--"] if since else ["ls-files", "-z"])), languages):
+    command = ["diff", "--name-only", "-z", "--diff-filter=d", since, "--"] if since else ["ls-files", "-z"]
+    for path, language in _wanted(at_top.run(*command), languages):
         file = top / path
         if not file.is_symlink() and file.is_file() and file.stat().st_size <= MAX_TEXT_BYTES:
             data = file.read_bytes()
             if _is_written(data):
                 yield File(path, language, data)
+
+
+def _committed(repository: Repository, languages: Collection[str], since: str | None, revision: str) -> Iterator[File]:
+    if since:
+        listed = repository.run("diff", "--name-only", "-z", "--diff-filter=d", since, revision, "--")
+    else:
+        listed = repository.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", revision)
+    blobs = Blobs(repository, MAX_TEXT_BYTES)
+    try:
+        for path, language in _wanted(listed, languages):
+            data = None if "\n" in path else blobs.read(encode(f"{revision}:{path}"))
+            if data is not None and _is_written(data):
+                yield File(path, language, data)
+    finally:
+        blobs.close()
 
 
 def work_tree(repository: Repository) -> Path | None:

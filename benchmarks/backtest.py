@@ -1,0 +1,150 @@
+"""Would it have been right? Learn from the history before a date, look for places at that date, and count those that
+people really edited so afterwards; beside two baselines that need no learning.
+
+A place counts as edited when a later edit of the same file took its text away and left what we would have written. That
+is a lower bound: what nobody got round to, or did together with something else, counts as wrong.
+
+    python benchmarks/backtest.py --share 0.7 clones/serilog clones/gin
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from editvec.edit import Edit
+from editvec.learning import Request, learn
+from editvec.learning.find import find_sites
+from editvec.learning.present import File, present_files
+from editvec.mining import git, mine
+from editvec.mining.batch import Task
+from editvec.mining.recipes import get_recipe
+from editvec.mining.sources import locate, pick_languages
+from editvec.patterns import make_rules
+from editvec.patterns.pattern import Pattern, Record
+from editvec.patterns.shapes import shape_of
+
+TOP = 50
+
+
+class Place(NamedTuple):
+    """Where something would be written."""
+
+    path: str
+    before: str
+    after: str
+
+
+@click.command()
+@click.argument("repositories", nargs=-1, required=True)
+@click.option("--share", default=0.7, show_default=True, help="Of the commits, what is learned from.")
+@click.option("--model", "model_folder", help="A trained model; without, edits are grouped by shape alone.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write every place of ours and whether it came true.")
+def main(repositories: tuple[str, ...], share: float, model_folder: str | None, out: Path | None) -> None:
+    """Back-test."""
+    from editvec import model
+
+    encoder = model.load(model_folder) if model_folder else None
+    click.echo("| repository | learned from | edits after | ours: right of the first 50 | one example | text |")
+    click.echo("|---|---|---|---|---|---|")
+    rows = []
+    for name in repositories:
+        repository = locate(name)
+        recipe = get_recipe("default")
+        task = Task(repository, recipe, pick_languages((), recipe), ())
+        commits = git.list_commits(repository)
+        revision = commits[int(share * len(commits))]
+        learned = learn(Request(mine.Request(task, revisions=(revision,)), revision=revision), encoder)
+        later = list(mine.edits(mine.Request(task, revisions=(f"{revision}..HEAD",)), mine.Report()))
+        files = list(present_files(repository, {edit.language for edit in learned.edits}, revision=revision))
+        ours = [
+            Place(site.path, site.before, site.after)
+            for pattern in sorted(learned.patterns, key=lambda each: -each.confidence)
+            for site in pattern.sites
+        ]
+        shown = [(ours, "ours"), (_one_example(learned.edits, files), "one"), (_text(learned.edits, files), "text")]
+        scores = []
+        for places, _ in shown:
+            right = [_came_true(place, later) for place in places[:TOP]]
+            scores.append(f"{sum(right)} of {len(right)}" if right else "none")
+        rows += [{"repository": name, **place._asdict(), "right": _came_true(place, later)} for place in ours]
+        click.echo(f"| {Path(name).parent.name} | {len(learned.edits)} edits | {len(later)} | {' | '.join(scores)} |")
+    if out:
+        out.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def _came_true(place: Place, later: Iterable[Edit]) -> bool:
+    gone, come = _plain(place.before), _plain(place.after)
+    for edit in later:
+        if edit.source is not None and edit.source.path == place.path:
+            before, after = _plain(edit.before.text), _plain(edit.after.text)
+            if gone in before and come in after and before.count(gone) > after.count(gone):
+                return True
+            if gone in come and gone in before and after.count(come) > before.count(come):
+                return True
+    return False
+
+
+def _plain(text: str) -> str:
+    return "".join(text.split())
+
+
+def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Place]:
+    """Rules of one edit each, the first of the most frequent shapes."""
+    first: dict[tuple[str, object], Edit] = {}
+    counts: Counter[tuple[str, object]] = Counter()
+    for edit in edits:
+        key = edit.language, shape_of(edit)
+        first.setdefault(key, edit)
+        counts[key] += 1
+    patterns: list[Pattern] = []
+    for key, count in counts.most_common(100):
+        for number, proved in enumerate(make_rules([first[key]])[:1]):
+            name = f"r{len(patterns)}-{number}"
+            text = proved.rule.as_yaml().replace(f"id: {proved.rule.id}", f"id: {name}", 1)
+            pattern = Pattern(name, "", (), key[0], *proved.rule.sides, (), count, 1, 1, rule=text)
+            patterns.append(replace(pattern, record=Record(count, count)))
+    found = find_sites(patterns, files, 0.0, mine.silent)
+    return [Place(site.path, site.before, site.after) for pattern in patterns for site in found[pattern.name].sites]
+
+
+def _text(edits: Sequence[Edit], files: Sequence[File]) -> list[Place]:
+    """The most frequent textual replacements: from the first changed token to the last, as text."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for edit in edits:
+        before, after = edit.before.text, edit.after.text
+        low = 0
+        while low < min(len(before), len(after)) and before[low] == after[low]:
+            low += 1
+        high = 0
+        while high < min(len(before), len(after)) - low and before[-1 - high] == after[-1 - high]:
+            high += 1
+        while low and (before[low - 1].isalnum() or before[low - 1] == "_"):
+            low -= 1
+        while high and (before[len(before) - high].isalnum() or before[len(before) - high] == "_"):
+            high -= 1
+        gone, come = before[low : len(before) - high], after[low : len(after) - high]
+        if gone.strip():
+            counts[edit.language, gone, come] += 1
+    places: list[Place] = []
+    for (language, gone, come), count in counts.most_common(100):
+        if count > 1:
+            places += [
+                Place(file.path, gone, come)
+                for file in files
+                if file.language == language
+                for _ in range(file.data.decode(errors="replace").count(gone))
+            ]
+        if len(places) > 10 * TOP:
+            break
+    return places
+
+
+if __name__ == "__main__":
+    main()
