@@ -312,3 +312,16 @@ def test_ten_edits_are_learned_by_a_run(tmp_path: Path) -> None:
     model = editvec.load(tmp_path / "run")
     for edit in ten_edits():
         assert model.apply(edit, like=edit)[0].tokens == edit.after.tokens
+
+
+def test_a_run_can_begin_as_another_model(files: Files, tmp_path: Path) -> None:
+    train(tmp_path / "first", files, _config())
+    first = editvec.load(tmp_path / "first")
+    train(tmp_path / "on", files, _config(epochs=1, learning_rate=1e-9, hidden_dim=8), init=first)
+    on = editvec.load(tmp_path / "on")
+    assert on.vocab.ids == first.vocab.ids
+    assert on.config == first.config
+    for (name, one), (_, other) in zip(first.network.named_parameters(), on.network.named_parameters(), strict=True):
+        assert torch.allclose(one, other, atol=1e-5), name
+    assert _metrics(tmp_path / "on")[0]["loss"] < _metrics(tmp_path / "first")[0]["loss"]
+    assert not (tmp_path / "on" / "init.safetensors").exists()

@@ -30,6 +30,7 @@ _PLAIN_EVERY = 30.0
 @click.option("--editor", help="seq2seq or graph2tree.")
 @click.option("--recipe", default="default", show_default=True, help="Settings to start from: default or iclr19.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="Settings from a TOML file instead.")
+@click.option("--init", help="Begin as this model (a folder, or packaged) and learn on; its sizes and vocabulary stay.")
 @click.option("--resume", "resuming", is_flag=True, help="Go on with the run in the folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def train(
@@ -41,6 +42,7 @@ def train(
     editor: str | None,
     recipe: str,
     config_file: Path | None,
+    init: str | None,
     resuming: bool,
     as_json: bool,
 ) -> None:
@@ -53,15 +55,17 @@ def train(
     editvec train --train train.jsonl.gz --dev dev.jsonl.gz -o runs/mine
     editvec train --train edits.parquet -o runs/bag --encoder bag --recipe iclr19 epochs=10 fraction=0.2
     editvec train -o runs/mine --resume
+    editvec train --init packaged --train edits.parquet -o runs/ours epochs=3
     torchrun --nproc-per-node 2 -m editvec train --train train.parquet -o runs/two
     """
     from editvec import config as configuration
     from editvec.cli.terminal import print_json
     from editvec.errors import StoppedError, UserError
+    from editvec.model import load
     from editvec.training import CHECKPOINT, Files, OtherFailedError, leads, resume
     from editvec.training import train as start
 
-    if resuming and (settings or train_file or dev_file or encoder or editor or config_file):
+    if resuming and (settings or train_file or dev_file or encoder or editor or config_file or init):
         raise UserError("--resume goes on with the run as it was begun: leave its settings and files out.")
     if train_file is None and not resuming:
         raise UserError("give the edits to learn from with --train FILE.")
@@ -74,7 +78,8 @@ def train(
             if train_file is None:
                 state = resume(folder, watch=watch)
             else:
-                state = start(folder, Files(train_file, dev_file), config, watch=watch, notice=notice)
+                begin = load(None if init == "packaged" else init) if init else None
+                state = start(folder, Files(train_file, dev_file), config, init=begin, watch=watch, notice=notice)
     except OtherFailedError as error:
         raise click.exceptions.Exit(error.exit_code) from None
     except KeyboardInterrupt:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -18,7 +18,18 @@ from editvec.errors import UserError
 from editvec.files import check_place, remove_partial, write_atomically
 from editvec.grammar import UnseenError, edit_trees, learn
 from editvec.mining.split import form_of
-from editvec.model import CONFIG, GRAMMAR, SEEN, VOCAB, WEIGHTS, EditModel, load_grammar, needs_trees
+from editvec.model import (
+    CONFIG,
+    GRAMMAR,
+    SEEN,
+    VOCAB,
+    WEIGHTS,
+    EditModel,
+    load_grammar,
+    load_weights,
+    needs_trees,
+    save_weights,
+)
 from editvec.seen import Notes
 from editvec.syntax.tree import Tree
 from editvec.tensors.corpus import Corpus, build_corpus
@@ -29,6 +40,8 @@ from editvec.training.loop import CHECKPOINT, Progress, Trainer
 from editvec.vocab import Vocab
 
 _CORPORA = ("train.arrow", "dev.arrow")
+INIT = "init.safetensors"
+"""The weights that a run begins with, where it does not begin from nothing."""
 _HELD_OUT, _MOST_HELD_OUT = 0.05, 10_000
 
 
@@ -53,10 +66,12 @@ def train(
     files: Files,
     config: Config,
     *,
+    init: EditModel | None = None,
     watch: Watch = lambda progress: None,
     notice: Notice = lambda text: None,
 ) -> RunState:
-    """Trains a new model into a folder."""
+    """Trains a new model into a folder; with `init` it begins as that model, with its vocabulary, and the config says
+    only how it is trained."""
     if (folder / CHECKPOINT).exists():
         raise UserError(f"{folder} already holds a run. Use --resume to go on, or another folder.")
     if (folder / WEIGHTS).exists():
@@ -65,12 +80,12 @@ def train(
         failed: UserError | None = None
         if world.leads:
             try:
-                _prepare(folder, files, config, notice)
+                _prepare(folder, files, config, init, notice)
             except UserError as error:
                 failed = error
         if not world.all_well(failed is None):
             raise failed or OtherFailedError("the first process could not prepare the run.")
-        return _run(folder, config, world, watch, resume=False)
+        return _run(folder, configuration.load(folder / CONFIG), world, watch, resume=False)
 
 
 def resume(folder: Path, *, watch: Watch = lambda progress: None) -> RunState:
@@ -85,14 +100,20 @@ def resume(folder: Path, *, watch: Watch = lambda progress: None) -> RunState:
         return _run(folder, config, world, watch, resume=True)
 
 
-def _prepare(folder: Path, files: Files, config: Config, notice: Notice) -> None:
+def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None, notice: Notice) -> None:
+    if init is not None:
+        config = replace(config, model=init.config)
     model, share = config.model, config.training.fraction
     _check(folder, files, model)
     notes = Notes()
     counts = vocab.count_tokens(notes.noting(_edits(files, "train", share)), lowercase=model.lowercase)
-    words = vocab.build(counts, size=model.vocab_size, min_count=model.min_count)
     trees = needs_trees(model)
-    grammar = learn(_Trees(files, share)) if trees else None
+    if init is not None:
+        words, grammar = init.vocab, init.grammar
+        save_weights(folder / INIT, init.network)
+    else:
+        words = vocab.build(counts, size=model.vocab_size, min_count=model.min_count)
+        grammar = learn(_Trees(files, share)) if trees else None
     exampler = EditModel(model, words, grammar).exampler
     for side, name in zip(("train", "dev"), _CORPORA, strict=True):
         dropped = Counter[str]()
@@ -136,11 +157,13 @@ def _run(folder: Path, config: Config, world: World, watch: Watch, *, resume: bo
     trainer = Trainer(model, config, corpora[0], corpora[1], folder, world=world, watch=watch)
     if resume:
         trainer.resume()
+    elif (folder / INIT).exists():
+        load_weights(folder / INIT, model.network)
     state = trainer.run()
     world.wait()
     if world.leads:
-        for name in (CHECKPOINT, *_CORPORA):
-            (folder / name).unlink()
+        for name in (CHECKPOINT, INIT, *_CORPORA):
+            (folder / name).unlink(missing_ok=True)
     return state
 
 
