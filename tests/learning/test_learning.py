@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 import pytest
+import torch
 from click.testing import CliRunner, Result
 
+from editvec import vocab
 from editvec.cli import app
 from editvec.errors import BadInputError, UserError
 from editvec.learning import Learned, Request, folder, learn
+from editvec.learning.editor import calibrate, find_by_editor
 from editvec.learning.find import find_sites
 from editvec.learning.present import present_files
 from editvec.mining import mine
@@ -20,9 +24,12 @@ from editvec.mining.batch import Task
 from editvec.mining.git import open_repository
 from editvec.mining.recipes import get_recipe
 from editvec.mining.sources import pick_languages
+from editvec.model import EditModel
 from editvec.patterns.pattern import Record
 from editvec.report.patterns import render
 from editvec.report.sarif import sarif
+from editvec.syntax.snippet import snippet_edit
+from tests.model.edits import small_config, small_model
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "demo_history.py"
 ABOUT = {"version": "0", "repository": "shop", "head": "", "commits": 0, "hunks": 0, "edits": 0}
@@ -91,8 +98,6 @@ def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) 
     assert pattern.rule is not None
     broken = pattern.rule.replace("fix: $X?.$M", "fix: $X?.($M")
     assert broken != pattern.rule
-    from dataclasses import replace
-
     files = list(present_files(open_repository(shop), {"csharp"}))
     (found,) = find_sites([replace(pattern, rule=broken)], files, 0.0, mine.silent).values()
     assert found.sites == ()
@@ -197,3 +202,54 @@ def _history(place: Path, name: str, texts: list[str], changes: list[tuple[str, 
         (place / name).write_text(text)
         git("add", ".")
         git("commit", "--quiet", "-m", f"{message} {number}")
+
+
+@pytest.fixture(scope="module")
+def shop_model(learned: Learned) -> EditModel:
+    """A small model that knows the shop's edits by heart."""
+    torch.manual_seed(0)
+    edits = [
+        snippet_edit(edit.before.text, edit.after.text, edit.language, edit.id)
+        for edit in learned.edits
+        if edit.language == "csharp" and ("null" in edit.before.text or "Assert" in edit.before.text)
+    ]
+    model = EditModel(
+        small_config(hidden_dim=48, embed_dim=32, edit_dim=32, dropout=0.0, residual=True, changed_only=True),
+        vocab.build(vocab.count_tokens(edits), size=500, min_count=1),
+    )
+    optimizer = torch.optim.Adam(model.network.parameters(), 5e-3)
+    batch = model.collate(model.exampler.all(edits))
+    model.network.train()
+    for _ in range(120):
+        optimizer.zero_grad()
+        (-model.network(batch).mean()).backward()
+        optimizer.step()
+    model.network.eval()
+    return model
+
+
+def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, shop_model: EditModel) -> None:
+    pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
+    vectors = shop_model.encode(
+        [snippet_edit(each.before.text, each.after.text, each.language) for each in pattern.edits]
+    )
+    sure = calibrate(shop_model, pattern.edits, vectors)
+    assert sure is not None and sure.right == sure.said >= 3
+    files = list(present_files(open_repository(shop), {"csharp"}))
+    found = find_by_editor(shop_model, pattern, vectors, files)
+    assert {(site.path, site.after) for site in found} <= {
+        ("src/Orders.cs", "return order?.Courier;"),
+        ("src/Refunds.cs", "return one?.Owner;"),
+        ("src/Suppliers.cs", "return one?.Owner;"),
+    }
+    assert found
+
+
+def test_an_editor_that_is_never_right_says_nothing(shop: Path, learned: Learned) -> None:
+    torch.manual_seed(1)
+    pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
+    model = small_model(list(pattern.edits))
+    vectors = model.encode(pattern.edits)
+    assert calibrate(model, pattern.edits, vectors) is None
+    files = list(present_files(open_repository(shop), {"csharp"}))
+    assert find_by_editor(model, pattern, vectors, files) == ()

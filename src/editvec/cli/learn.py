@@ -82,7 +82,7 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
         min_confidence=options["min_confidence"],
     )
     try:
-        learned = run(request, _encoder(options["model_folder"]), progress)
+        learned = run(request, _model(options["model_folder"]), progress)
     except KeyboardInterrupt:
         raise StoppedError("stopped. What was mined is kept: the same command goes on from there.") from None
     about = _about(repository, learned)
@@ -105,7 +105,7 @@ def default_folder(repository: Repository) -> Path:
     return (top or Path.cwd()) / NAME
 
 
-def _encoder(name: str | None) -> Any:
+def _model(name: str | None) -> Any:
     if name == "none":
         return None
     from editvec import model

@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from editvec.edit import Edit
+from editvec.learning.editor import find_by_editor
 from editvec.learning.find import find_sites
 from editvec.learning.past import Past, records
-from editvec.learning.present import present_files
+from editvec.learning.present import File, present_files
 from editvec.learning.rules import patterns_of
 from editvec.mining import mine
 from editvec.patterns.grouping import group
@@ -23,15 +24,11 @@ from editvec.patterns.pattern import Pattern, Record
 from editvec.patterns.rule import ProseRule, Rule, dump
 from editvec.patterns.shapes import Shape, shape_of
 
+if TYPE_CHECKING:
+    from editvec.model import EditModel
+
 Advance = Callable[[int, int, int], None]
 """Told done, total, found."""
-
-
-class Encoder(Protocol):
-    """What makes vectors of edits: a model, or a baseline."""
-
-    def encode(self, edits: Sequence[Edit]) -> NDArray[np.float32]:
-        """[edits, dim]"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +40,8 @@ class Request:
     min_commits: int = 2
     max_groups: int = 150
     """The most frequent groups that rules are made for."""
+    max_edited: int = 20
+    """The most worthy patterns without a rule that the editor is tried on."""
     min_confidence: float = 0.5
     """A place is due when history makes it at least so sure."""
     revision: str | None = None
@@ -72,16 +71,17 @@ def silent(title: str, unit: str) -> AbstractContextManager[Advance]:
     return nullcontext(mine.silent)
 
 
-def learn(request: Request, encoder: Encoder | None = None, stages: Stages = silent) -> Learned:
-    """Learns a repository's patterns. Without an encoder, edits are grouped by their shapes alone."""
+def learn(request: Request, model: EditModel | None = None, stages: Stages = silent) -> Learned:
+    """Learns a repository's patterns. Without a model, edits are grouped by their shapes alone, and places are found by
+    rules alone."""
     report = mine.Report()
     learned = Learned([], None, [], report)
     repository = request.mining.task.repository
     with _stage(learned, stages, "Mining", "commits") as advance:
         learned.edits = list(mine.edits(request.mining, report, advance))
-    if encoder is not None and learned.edits:
+    if model is not None and learned.edits:
         with _stage(learned, stages, "Encoding", "edits") as advance:
-            learned.vectors = _encode(encoder, learned.edits, advance)
+            learned.vectors = _encode(model, learned.edits, advance)
     with _stage(learned, stages, "Grouping", "edits"):
         groups = group(learned.edits, learned.vectors, min_edits=request.min_edits, min_commits=request.min_commits)
         learned.groups = len(groups)
@@ -98,8 +98,13 @@ def learn(request: Request, encoder: Encoder | None = None, stages: Stages = sil
         tried = _recorded(named, past, learned.edits, advance)
     with _stage(learned, stages, "Finding", "files") as advance:
         ruled = [pattern for pattern in tried if pattern.rule and pattern.record]
-        files = present_files(repository, {pattern.language for pattern in ruled}, revision=request.revision)
+        files = list(present_files(repository, {pattern.language for pattern in tried}, revision=request.revision))
         sites = find_sites(ruled, files, request.min_confidence, advance)
+    if model is not None and learned.vectors is not None:
+        with _stage(learned, stages, "Editing", "patterns") as advance:
+            sites |= _edited(
+                model, [pattern for pattern in tried if not pattern.rule], learned, files, request, advance
+            )
     learned.patterns = sorted(
         (sites.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)
     )
@@ -114,12 +119,33 @@ def _stage(learned: Learned, stages: Stages, title: str, unit: str) -> Iterator[
     learned.seconds[title] = time.monotonic() - start
 
 
-def _encode(encoder: Encoder, edits: Sequence[Edit], advance: Advance) -> NDArray[np.float32]:
+def _encode(model: EditModel, edits: Sequence[Edit], advance: Advance) -> NDArray[np.float32]:
     parts = []
     for start in range(0, len(edits), 1024):
-        parts.append(encoder.encode(edits[start : start + 1024]))
+        parts.append(model.encode(edits[start : start + 1024]))
         advance(start + len(parts[-1]), len(edits), 0)
     return np.concatenate(parts)
+
+
+def _edited(
+    model: EditModel,
+    bare: Sequence[Pattern],
+    learned: Learned,
+    files: Sequence[File],
+    request: Request,
+    advance: Advance,
+) -> dict[str, Pattern]:
+    """The most worthy of the patterns without a rule, with the places that the editor is sure of."""
+    assert learned.vectors is not None
+    rows = {edit.id: row for row, edit in enumerate(learned.edits)}
+    chosen = sorted(bare, key=lambda pattern: (-pattern.worth, pattern.name))[: request.max_edited]
+    found: dict[str, Pattern] = {}
+    for number, pattern in enumerate(chosen):
+        advance(number, len(chosen), sum(len(each.sites) for each in found.values()))
+        vectors = learned.vectors[[rows[edit.id] for edit in pattern.edits]]
+        sites = find_by_editor(model, pattern, vectors, files)
+        found[pattern.name] = pattern.with_sites(tuple(s for s in sites if s.confidence >= request.min_confidence))
+    return found
 
 
 def _named(found: Sequence[tuple[Pattern, Rule | ProseRule | None]]) -> list[Pattern]:

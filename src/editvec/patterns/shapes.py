@@ -36,7 +36,12 @@ class Shape:
     def says_something(self) -> bool:
         """Whether a token other than a variable or a literal was changed: without one, nothing ties the edits
         together."""
-        return any(not _VARIABLE.match(token) and token != _NO_NAME for _, token in self.changes)
+        return any(_is_own(token) for _, token in self.changes)
+
+    @property
+    def removed_names(self) -> frozenset[str]:
+        """The tokens that were taken away, other than variables and literals: they stand so in every before."""
+        return frozenset(token for sign, token in self.changes if sign == "-" and _is_own(token))
 
 
 def shape_of(edit: Edit) -> Shape:
@@ -58,6 +63,11 @@ def alikeness(one: Shape, other: Shape) -> float:
     """The share of changed tokens that two shapes have in common (Jaccard)."""
     together = one.changes | other.changes
     return len(one.changes & other.changes) / len(together) if together else 1.0
+
+
+def _is_own(token: str) -> bool:
+    """Whether a token stands for itself alone."""
+    return not _VARIABLE.match(token) and token != _NO_NAME
 
 
 def _runs(before: Tokens, after: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
