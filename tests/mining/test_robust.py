@@ -282,6 +282,16 @@ def test_a_change_of_line_ends_is_formatting(repo: Repo) -> None:
     assert mine(repo).report.dropped == {"formatting": 1}
 
 
+def test_a_change_of_the_mark_at_the_start_is_formatting(repo: Repo) -> None:
+    repo.edit("a.py", BEFORE, b"\xef\xbb\xbf" + BEFORE.encode())
+    assert mine(repo).report.dropped == {"formatting": 1}
+
+
+def test_a_comment_behind_the_mark_at_the_start_is_a_comment(repo: Repo) -> None:
+    repo.edit("a.py", "\ufeff# one\n" + BEFORE, "\ufeff# other\n" + BEFORE)
+    assert mine(repo).report.dropped == {"comment": 1}
+
+
 def test_only_the_newline_at_the_end_changed(repo: Repo) -> None:
     repo.edit("a.py", BEFORE, BEFORE.rstrip("\n"))
     assert mine(repo).report.dropped == {"formatting": 1}

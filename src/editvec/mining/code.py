@@ -11,6 +11,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from editvec.edit import Canonical, Edit, Version
+from editvec.mining import files
 from editvec.mining.recipes import Recipe
 from editvec.mining.walk import Hunk
 from editvec.syntax.canonical import Passage, canonicalise, is_declared
@@ -51,7 +52,7 @@ def refuse_by_text(hunk: Hunk, language: Language, recipe: Recipe) -> str | None
     """The filter that drops a hunk at sight, before anything is read or parsed; None to go on."""
     if hunk.num_before > recipe.max_lines or hunk.num_after > recipe.max_lines:
         return "too-many-lines"
-    removed, added = hunk.lines(b"-"), hunk.lines(b"+")
+    removed, added = _plain(hunk, b"-"), _plain(hunk, b"+")
     if b"".join(b"".join(removed).split()) == b"".join(b"".join(added).split()):
         return "formatting"
     if all(_is_comment(line, language) for line in removed + added):
@@ -67,6 +68,14 @@ def refuse_by_text(hunk: Hunk, language: Language, recipe: Recipe) -> str | None
     if recipe.single_line_statements and not all(_ends(line, language) for line in removed + added):
         return "no-unit"
     return None
+
+
+def _plain(hunk: Hunk, mark: bytes) -> list[bytes]:
+    """The lines of one side; at the start of a file without the mark that may stand there, which is no code."""
+    lines = hunk.lines(mark)
+    if not hunk.before and lines:
+        lines[0] = lines[0].removeprefix(files.BOM)
+    return lines
 
 
 def _ends(line: bytes, language: Language) -> bool:

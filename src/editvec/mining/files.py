@@ -21,7 +21,8 @@ _GENERATED_TEXT = re.compile(
     re.I,
 )
 _HEAD = 2000
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
+"""The mark that some editors put at the start of a file."""
 
 
 def is_vendored(path: str) -> bool:
@@ -50,8 +51,8 @@ def is_lfs_pointer(data: bytes) -> bool:
 
 def as_utf8(data: bytes) -> bytes | None:
     """The text as UTF-8 without a mark at its start; Latin-1 is taken for what is not UTF-8. None for binary."""
-    if data.startswith(_BOM):
-        data = data[len(_BOM) :]
+    if data.startswith(BOM):
+        data = data[len(BOM) :]
     if b"\0" in data:
         return None
     try:

@@ -68,7 +68,7 @@ class Facts:
         self.members = ts.Query(self.grammar, language.members_query)
         self.authors = ts.Query(self.grammar, language.authors_query or language.locals_query + language.members_query)
         self.behind_member = re.compile(language.behind_member)
-        self.members_by_text = Recent[int, Members](40_000)
+        self.members_by_text = Recent[int, Members](20_000)
         """Members by the text that declares them: versions of a file mostly share it."""
         self.blocks = Recent[int, frozenset[str]](200_000)
         """Names by the text that declares them."""
