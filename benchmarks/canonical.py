@@ -117,9 +117,10 @@ def mine(repository: git.Repository, recipe: Recipe, commits: Sequence[str]) -> 
     """The mined edits of the commits, by place."""
     task = batch.Task(repository, recipe, ("csharp",), ())
     found: dict[Place, list[Edit]] = defaultdict(list)
-    for start in range(0, len(commits), _BATCH_COMMITS):
-        for edit in batch.run(task, commits[start : start + _BATCH_COMMITS]).edits:
-            found[place_of(edit)].append(edit)
+    with batch.Reader(task) as reader:
+        for start in range(0, len(commits), _BATCH_COMMITS):
+            for edit in reader.run(commits[start : start + _BATCH_COMMITS]).edits:
+                found[place_of(edit)].append(edit)
     return found
 
 
