@@ -1,10 +1,12 @@
-"""How fast and in how much memory training runs, and how far from the machine's wall.
+"""How fast and in how much memory models train, and how far from the machine's wall: one table for all of them.
 
 The wall is the time that the matrix products alone would take at the speeds of torch's matrix multiplication and LSTM,
-measured in the same run. The peer is the original code: 25.1 edits/s and 4.9 GB at the paper's sizes and batches of 32
-on a machine of this kind (47.1 edits/s with its pointer layer mended).
+measured in the same run. The peer is the original code at the paper's sizes and batches of 32 on a machine of this
+kind: 25.1 edits/s (seq2seq) and 17.4 (graph2tree), 47.1 and 29.9 with its pointer layer mended, 5 GB.
 
     python benchmarks/train.py --data data/githubedits/train.jsonl.gz
+    python benchmarks/train.py --data train.parquet --profile graph2tree+graph
+    python benchmarks/train.py --data train.parquet seq2seq+sequence recipe=default head_size=2000
 """
 
 from __future__ import annotations
@@ -14,26 +16,39 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 import torch
+from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
 from editvec import config, store, vocab
-from editvec.config import Config
+from editvec.config import Config, ModelConfig
 from editvec.edit import Edit
-from editvec.model import EditModel
-from editvec.tensors.batch import Batch
+from editvec.grammar import edit_trees, learn
+from editvec.model import EditModel, needs_trees
+from editvec.nn.graph import Edges, Wiring
+from editvec.tensors.batch import EDGE_TYPES, Batch
 from editvec.tensors.corpus import Corpus, build_corpus, epoch_batches
-from editvec.tensors.example import Example, TooLongError
+from editvec.tensors.example import Example, NoTreeError, TooLongError
 from editvec.training.loop import Trainer
+from editvec.vocab import PAD
 from wall import lstm_flops, lstm_gflops, matmul_gflops
 
-ORIGINAL = 25.1
-MENDED = 47.1
+ORIGINAL = {"seq2seq": 25.1, "graph2tree": 17.4}
+PAIRS = (
+    "seq2seq+sequence",
+    "seq2seq+graph",
+    "seq2seq+bag",
+    "graph2tree+sequence",
+    "graph2tree+graph",
+    "graph2tree+bag",
+)
 
 
 class Speed(NamedTuple):
@@ -41,58 +56,68 @@ class Speed(NamedTuple):
     """A second."""
     wall: float
     """Edits a second if only the matrix products took time."""
+    examples: float
+    """Made of edits, a second."""
+    peak: int
+    """Bytes."""
+    profile: str
 
 
 @click.command()
 @click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="Edits to train on.")
-@click.option("--edits", default=12_000, show_default=True, help="How many of them to take.")
-@click.option("--steps", default=120, show_default=True, help="Steps to time.")
-@click.option("--recipe", default="iclr19", show_default=True)
-@click.option("--encoder", type=click.Choice(["sequence", "bag", "none"]), default="sequence", show_default=True)
+@click.option("--edits", default=6_000, show_default=True, help="How many of them to take.")
+@click.option("--steps", default=60, show_default=True, help="Steps to time.")
 @click.option("--profile", "profiled", is_flag=True, help="Say where the time goes.")
-@click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
-def main(
-    data: Path,
-    edits: int,
-    steps: int,
-    recipe: str,
-    encoder: str,
-    profiled: bool,
-    settings: tuple[str, ...],
-) -> None:
+@click.argument("what", nargs=-1, metavar="[EDITOR+ENCODER]... [KEY=VALUE]...")
+def main(data: Path, edits: int, steps: int, profiled: bool, what: tuple[str, ...]) -> None:
     """Time training steps."""
-    chosen = {"encoder": encoder} | dict(setting.split("=", 1) for setting in settings)
-    made = config.with_settings(config.recipe(recipe), chosen)
-    with tempfile.TemporaryDirectory() as folder:
-        trainer = _trainer(made, data, edits, Path(folder))
-        speed = _time(trainer, steps)
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-        name = f"seq2seq + {encoder}, {recipe} {' '.join(settings)}"
+    settings = dict(each.split("=", 1) for each in what if "=" in each)
+    pairs = [each for each in what if "=" not in each] or PAIRS
+    click.echo(f"{' '.join(f'{key}={value}' for key, value in settings.items()) or 'recipe=iclr19'}")
+    click.echo("| model | edits/s | of the wall | × original | examples/s | peak |\n|---|---|---|---|---|---|")
+    for pair in pairs:
+        editor, _, encoder = pair.partition("+")
+        # A process each, for a peak of its own.
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            chosen = settings | {"editor": editor, "encoder": encoder}
+            found = pool.submit(_measure, data, edits, steps, chosen, profiled).result()
         click.echo(
-            f"{name}: {speed.edits:.0f} edits/s = {speed.edits / speed.wall:.0%} of the wall ({speed.wall:.0f}), "
-            f"{speed.edits / ORIGINAL:.1f} × the original code, {speed.edits / MENDED:.1f} × mended; "
-            f"peak {memory / 1e6:.0f} MB"
+            f"| {pair} | {found.edits:.0f} | {found.edits / found.wall:.0%} of {found.wall:.0f} "
+            f"| {found.edits / ORIGINAL[editor]:.1f} | {found.examples:.0f} | {found.peak / 1e6:.0f} MB |"
         )
         if profiled:
-            _profile(trainer, min(steps, 30))
+            click.echo(found.profile)
 
 
-def _trainer(made: Config, data: Path, number: int, folder: Path) -> Trainer:
-    """A trainer on the file's first edits, with a vocabulary of the full size."""
+def _measure(data: Path, edits: int, steps: int, settings: dict[str, str], profiled: bool) -> Speed:
+    recipe = config.recipe(settings.pop("recipe", "iclr19"))
+    with tempfile.TemporaryDirectory() as folder:
+        trainer, examples = _trainer(config.with_settings(recipe, settings), data, edits, Path(folder))
+        speed, wall = _time(trainer, steps)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        return Speed(speed, wall, examples, memory, _profile(trainer, min(steps, 10)) if profiled else "")
+
+
+def _trainer(made: Config, data: Path, number: int, folder: Path) -> tuple[Trainer, float]:
+    """A trainer on the file's first edits, with a vocabulary of the full size, and how fast its examples were made."""
     settings = made.model
-    counts = vocab.count_tokens(islice(store.read(data, trees=False), number))
+    counts = vocab.count_tokens(islice(store.read(data, trees=False), 8 * number))
     words = vocab.build(counts, size=settings.vocab_size, min_count=1)
+    trees = needs_trees(settings)
+    edits = list(islice(store.read(data, trees=trees), number))
+    grammar = learn([tree for edit in edits for tree in edit_trees(edit)]) if trees else None
     torch.manual_seed(0)
-    model = EditModel(settings, words)
-    corpus = build_corpus(folder / "train.arrow", _examples(model, islice(store.read(data, trees=False), number)))
-    return Trainer(model, made, corpus, corpus, folder)
+    model = EditModel(settings, words, grammar)
+    start = time.perf_counter()
+    corpus = build_corpus(folder / "train.arrow", _examples(model, iter(edits)))
+    return Trainer(model, made, corpus, corpus, folder), number / (time.perf_counter() - start)
 
 
 def _examples(model: EditModel, edits: Iterator[Edit]) -> Iterator[Example]:
     for edit in edits:
         try:
             yield model.exampler(edit)
-        except TooLongError:
+        except (TooLongError, NoTreeError):
             continue
 
 
@@ -101,8 +126,8 @@ def _batches(trainer: Trainer, corpus: Corpus) -> Iterator[list[Example]]:
     return epoch_batches(corpus, seed=0, epoch=0, batch_edits=settings.batch_edits, batch_tokens=settings.batch_tokens)
 
 
-def _time(trainer: Trainer, steps: int) -> Speed:
-    """Steps in ten parts, with the machine's speed measured between them."""
+def _time(trainer: Trainer, steps: int) -> tuple[float, float]:
+    """Edits a second, and at the wall; in ten parts, with the machine's speed measured between them."""
     torch.set_flush_denormal(True)
     batches = _batches(trainer, trainer.corpus)
     for examples in islice(batches, 5):
@@ -120,35 +145,55 @@ def _time(trainer: Trainer, steps: int) -> Speed:
         for examples in some:
             dense, loops = _flops(trainer.model, trainer.model.collate(examples))
             walled += (dense / products + loops / recurrent) / 1e9
-    return Speed(seen / taken, seen / walled)
+    return seen / taken, seen / walled
 
 
 def _flops(model: EditModel, batch: Batch) -> tuple[float, float]:
     """Of a training step: the large matrix products, and the LSTMs. What padding costs is not counted."""
     made = model.config
     embed, hidden, edit = made.embed_dim, made.hidden_dim, model.edit_dim
-    read = int(batch.source.before.lengths.sum())
-    targets = int(batch.target.after.lengths.sum())
+    read, after = int(batch.source.before.lengths.sum()), int(batch.target.after.lengths.sum())
     if made.context:
         read += int(batch.source.context.lengths.sum())
-    loops = targets * lstm_flops(embed + edit, hidden)
+    dense, loops = 0.0, 0.0
+    steps = batch.target.steps
+    if made.editor == "seq2seq":
+        written = batch.target.after.ids[batch.target.after.mask]
+        loops += after * lstm_flops(embed + edit, hidden)
+    else:
+        assert steps is not None and batch.source.graph is not None
+        written = steps.written.ids[steps.written.ids != PAD]
+        actions = int(steps.slots.lengths.sum())
+        loops += actions * lstm_flops(embed + made.tag_dim + hidden + edit, hidden)
+        dense += _graph_flops(made, batch.source.graph.kinds, batch.source.graph.edges)
+        dense += 2.0 * actions * hidden * (len(model.grammar.labels) if model.grammar else 0)
+    if made.encoder in ("sequence", "graph"):
+        read += after
     if made.encoder == "sequence":
-        read += targets
         loops += 2 * int(batch.alignment.tags.lengths.sum()) * lstm_flops(made.tag_dim + 2 * embed, edit // 2)
+    elif made.encoder == "graph":
+        assert batch.graph is not None
+        dense += _graph_flops(made, batch.graph.kinds, batch.graph.edges)
     loops += 2 * read * lstm_flops(embed, embed // 2)
     known = len(model.vocab)
     width = embed if made.tied else hidden
     head = made.head_size or known
-    rare = int(((batch.target.after.ids >= head) & (batch.target.after.ids < known)).sum()) if made.head_size else 0
-    dense = 2.0 * targets * width * head + 2.0 * rare * made.tail_dim * (known - head)
+    rare = int(((written >= head) & (written < known)).sum()) if made.head_size else 0
+    dense += 2.0 * len(written) * width * head + 2.0 * rare * made.tail_dim * (known - head)
     return 3 * dense, 3.0 * loops
 
 
-def _profile(trainer: Trainer, steps: int) -> None:
+def _graph_flops(made: ModelConfig, nodes: Tensor, edges: Edges) -> float:
+    """Of all rounds: a message for each node and type of edge that leaves it, and a GRU."""
+    senders = len(Wiring.of(edges, len(nodes), len(EDGE_TYPES)).senders)
+    return made.graph_layers * made.graph_steps * 2.0 * made.embed_dim**2 * (senders + 6 * len(nodes))
+
+
+def _profile(trainer: Trainer, steps: int) -> str:
     with profile(activities=[ProfilerActivity.CPU]) as found:
         for examples in islice(_batches(trainer, trainer.corpus), steps):
             trainer._step(trainer.model.network, examples)
-    click.echo(found.key_averages().table(sort_by="self_cpu_time_total", row_limit=14, max_name_column_width=36))
+    return str(found.key_averages().table(sort_by="self_cpu_time_total", row_limit=16, max_name_column_width=36))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
+from collections.abc import Hashable
 from itertools import product
 from typing import NamedTuple
 
@@ -43,6 +45,9 @@ class Table:
     def ends(self, state: Prefixes, rows: Tensor, choices: Tensor) -> Tensor:
         return choices == END
 
+    def result(self, state: Prefixes, row: int, choice: int) -> Hashable:
+        return None
+
     def advance(self, state: Prefixes, rows: Tensor, choices: Tensor) -> Prefixes:
         pairs = list(zip(rows.tolist(), choices.tolist(), strict=True))
         return Prefixes([state.owners[row] for row, _ in pairs], [(*state.choices[row], c) for row, c in pairs])
@@ -66,6 +71,55 @@ def test_a_beam_as_wide_as_everything_finds_the_best(seed: int, num_sources: int
         expected = table.all_complete(owner, 4)
         assert [h.choices for h in hypotheses] == [choices for _, choices in expected]
         assert [h.score for h in hypotheses] == pytest.approx([score for score, _ in expected], abs=1e-4)
+
+
+class Unordered(Table):
+    """Two sequences come to the same when they hold the same choices."""
+
+    def result(self, state: Prefixes, row: int, choice: int) -> Hashable:
+        return tuple(sorted((*state.choices[row], choice)))
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), num_choices=st.integers(2, 4))
+def test_what_comes_to_the_same_is_one_hypothesis(seed: int, num_choices: int) -> None:
+    table = Unordered(seed, 2, num_choices)
+    found = beam_search(table, num_sources=2, width=400, max_steps=4)
+    for owner, hypotheses in enumerate(found):
+        totals: dict[tuple[int, ...], float] = defaultdict(float)
+        best: dict[tuple[int, ...], tuple[int, ...]] = {}
+        for score, choices in table.all_complete(owner, 4):
+            totals[tuple(sorted(choices))] += math.exp(score)
+            best.setdefault(tuple(sorted(choices)), choices)
+        assert {h.result: h.choices for h in hypotheses} == best
+        scores = {h.result: math.exp(h.score) for h in hypotheses}
+        assert scores == pytest.approx(dict(totals), rel=1e-4)
+        assert [h.score for h in hypotheses] == sorted((h.score for h in hypotheses), reverse=True)
+
+
+def test_a_hypothesis_that_is_there_already_takes_no_place() -> None:
+    ways = {
+        (): [0, 0.35, 0.35, 0.3],
+        (1,): [0, 0, 1, 0],
+        (2,): [0, 1, 0, 0],
+        (3,): [0, 0, 0, 1],
+        (3, 3): [0, 0, 0, 1],
+        (3, 3, 3): [0.6, 0.4, 0, 0],
+    }
+
+    class Twice(Table):
+        """1, 2 and 2, 1 end first and come to the same where order does not count; two others end later."""
+
+        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:
+            return torch.tensor(ways.get(prefix, [1.0, 0.0, 0.0, 0.0])).log()
+
+    class Once(Twice, Unordered):
+        pass
+
+    (apart,), (merged,) = (beam_search(kind(0, 1, 4), num_sources=1, width=3, max_steps=9) for kind in (Twice, Once))
+    assert [h.choices for h in apart] == [(1, 2, 0), (2, 1, 0), (3, 3, 3, 0)]
+    assert [h.result for h in merged] == [(0, 1, 2), (0, 3, 3, 3), (0, 1, 3, 3, 3)]
+    assert [math.exp(h.score) for h in merged] == pytest.approx([0.7, 0.18, 0.12])
 
 
 @settings(max_examples=25, deadline=None)
@@ -126,7 +180,7 @@ def test_illegal_choices_are_never_taken() -> None:
             return scores
 
     found = beam_search(Forced(0, 2, 4), num_sources=2, width=3, max_steps=5)
-    assert [[tuple(h) for h in each] for each in found] == [[((2, 2, 0), 0.0)]] * 2
+    assert [[tuple(h) for h in each] for each in found] == [[((2, 2, 0), 0.0, None)]] * 2
 
 
 def test_what_never_ends_gives_nothing() -> None:

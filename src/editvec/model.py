@@ -124,9 +124,9 @@ class EditModel:
     def _merged(self, example: Example, found: Sequence[Hypothesis]) -> list[Candidate]:
         """Candidates, best first; hypotheses that come to the same tokens are one, their probabilities summed."""
         scores: dict[tuple[Tokens, bool], float] = {}
-        for choices, score in found:
-            answer = self.network.editor.written(choices, example, self.exampler)
-            scores[answer] = float(np.logaddexp(scores.get(answer, -np.inf), score))
+        for each in found:
+            answer = self.network.editor.written(each, example, self.exampler)
+            scores[answer] = float(np.logaddexp(scores.get(answer, -np.inf), each.score))
         ranked = sorted(scores.items(), key=lambda item: -item[1])
         return [Candidate(tokens, score, complete) for (tokens, complete), score in ranked]
 

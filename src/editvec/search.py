@@ -7,7 +7,8 @@ any more.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Protocol, TypeVar
+from collections.abc import Hashable
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -28,16 +29,22 @@ class Steps(Protocol[State]):
     def ends(self, state: State, rows: Tensor, choices: Tensor) -> Tensor:
         """Whether a row is complete when it takes a choice: [n] for n pairs of both."""
 
+    def result(self, state: State, row: int, choice: int) -> Hashable:
+        """What a row that is complete with a choice has come to: two ways to the same are one hypothesis. None where no
+        two come to the same."""
+
     def advance(self, state: State, rows: Tensor, choices: Tensor) -> State:
         """A state of those rows, each after its choice; a row may be taken more than once, or not at all. The rows of
         a source stand together, in the order of the sources."""
 
 
 class Hypothesis(NamedTuple):
-    """A complete sequence of choices with its log-probability."""
+    """A complete sequence of choices with its log-probability. Where several come to the same result, it is the best of
+    them, with the log-probability of all."""
 
     choices: tuple[int, ...]
     score: float
+    result: Any = None
 
 
 def beam_search(
@@ -46,9 +53,9 @@ def beam_search(
     """The best complete hypotheses of each source, at most `width`, best first.
 
     At each step a source keeps its best continuations; one that is complete leaves the beam and takes its place with
-    it, so that `width` complete ones end the search. A hypothesis is dropped when it is `margin` less likely (in nats)
-    than the best of its source at that step, or than a complete one: it could end up in the list, but hardly ever at
-    its top.
+    it, so that `width` complete ones with different results end the search. A hypothesis is dropped when it is `margin`
+    less likely (in nats) than the best of its source at that step, or than a complete one: it could end up in the list,
+    but hardly ever at its top.
     """
     state = steps.start()
     owners = torch.arange(num_sources)
@@ -56,7 +63,7 @@ def beam_search(
     room = torch.full((num_sources,), width)
     best = torch.full((num_sources,), -math.inf)
     trail: list[tuple[Tensor, Tensor]] = []
-    ended: list[list[tuple[float, int, int, int]]] = [[] for _ in range(num_sources)]
+    ended: list[dict[Hashable, _Ended]] = [{} for _ in range(num_sources)]
     for step in range(max_steps):
         rows, choices, scores, owners = _continue(*steps.step(state, width), scores, owners, num_sources, width)
         rank = rank_within(owners, num_sources)
@@ -68,9 +75,12 @@ def beam_search(
         for row, choice, score, owner in zip(
             rows[done].tolist(), choices[done].tolist(), scores[done].tolist(), owners[done].tolist(), strict=True
         ):
-            ended[owner].append((score, step, row, choice))
+            found = _Ended(score, score, step, row, choice, steps.result(state, row, choice))
+            key = (step, row, choice) if found.result is None else found.result
+            same = ended[owner].get(key)
+            ended[owner][key] = found if same is None else same.merged(found)
+            room[owner] -= int(same is None)
         best = best.scatter_reduce(0, owners[done], scores[done], "amax")
-        room = room - torch.bincount(owners[done], minlength=num_sources)
         alive = ~done & (room[owners] > 0)
         rows, choices, scores, owners = rows[alive], choices[alive], scores[alive], owners[alive]
         if not len(rows):
@@ -80,11 +90,29 @@ def beam_search(
     history = [(rows.tolist(), choices.tolist()) for rows, choices in trail]
     return [
         [
-            Hypothesis(_walk(history, step, row, choice), score)
-            for score, step, row, choice in sorted(found, reverse=True)
+            Hypothesis(_walk(history, each.step, each.row, each.choice), each.score, each.result)
+            for each in sorted(found.values(), key=lambda each: (-each.score, each.step, each.row))
         ]
         for found in ended
     ]
+
+
+class _Ended(NamedTuple):
+    """A complete hypothesis: the log-probability of all ways to its result, and of the best of them, which took a
+    choice in a row at a step."""
+
+    score: float
+    best: float
+    step: int
+    row: int
+    choice: int
+    result: Hashable
+
+    def merged(self, other: _Ended) -> _Ended:
+        """Both, which come to the same."""
+        low, high = sorted((self.score, other.score))
+        one = self if self.best >= other.best else other
+        return one._replace(score=high + math.log1p(math.exp(low - high)))
 
 
 def _continue(

@@ -6,14 +6,13 @@ that the training score of a sequence is its search score.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor, nn
 
 from editvec.edit import Tokens
 from editvec.reading import Reading
-from editvec.search import Steps
+from editvec.search import Hypothesis, Steps
 from editvec.tensors.batch import SourceBatch, TargetBatch
 from editvec.tensors.example import Example, Exampler
 
@@ -33,6 +32,6 @@ class Editor(nn.Module):
         """The search for what to write."""
         raise NotImplementedError
 
-    def written(self, choices: Sequence[int], example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
-        """The tokens of an `after` that a search has chosen, and whether the model could name all of them."""
+    def written(self, found: Hypothesis, example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
+        """The tokens of an `after` that a search has found, and whether the model could name all of them."""
         raise NotImplementedError

@@ -10,7 +10,6 @@ slot, and is the same in training and in search.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,33 +19,18 @@ from torch import Tensor, nn
 from editvec.config import ModelConfig
 from editvec.edit import Tokens
 from editvec.editors.base import Editor
-from editvec.editors.rows import SideBySide, let_go
-from editvec.editors.writer import TINY, Memories, Others, TokenWriter, copied, most_likely
-from editvec.grammar import Derivation, Grammar, Source, UnseenError
-from editvec.grammar.derivation import Text
+from editvec.editors.treesearch import TEXT, Graph2TreeSteps, Nodes, Unnamed
+from editvec.editors.writer import TINY, Memories, TokenWriter, copied
+from editvec.grammar import Grammar
 from editvec.grammar.grammar import NEXT
 from editvec.nn.attention import Attention
 from editvec.nn.graph import GatedSum, GraphNetwork, Wiring
 from editvec.nn.recurrent import LSTM, take
 from editvec.reading import Reader, Reading, TokenEmbedding
+from editvec.search import Hypothesis
 from editvec.tensors.batch import EDGE_TYPES, SourceBatch, SourceGraph, StepBatch, TargetBatch
 from editvec.tensors.example import Example, Exampler
-from editvec.vocab import END, PAD, UNKNOWN
-
-_TEXT = 1 << 24
-"""A choice from here up is the id of a token; below are labels, Reduce, and then nodes to copy."""
-
-
-class Nodes(NamedTuple):
-    """The graph of each before."""
-
-    states: Tensor  # [batch, most, dim]
-    mask: Tensor  # [batch, most]
-    forms: Tensor  # [batch, most], the number of forms where a node cannot be copied
-
-    def at(self, rows: Tensor) -> Nodes:
-        """Of some rows."""
-        return Nodes(*(part[rows] for part in self))
+from editvec.vocab import PAD, UNKNOWN
 
 
 class Choices(NamedTuple):
@@ -171,28 +155,14 @@ class Graph2TreeEditor(Editor):
     def steps(self, source: SourceBatch, reading: Reading, vectors: Tensor) -> Graph2TreeSteps:
         return Graph2TreeSteps(self, source, reading, vectors)
 
-    def written(self, choices: Sequence[int], example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
-        assert example.source is not None
-        derivation = Derivation.start(self.grammar)
-        complete = True
-        for choice in choices:
-            complete &= choice != _TEXT + UNKNOWN
-            text = exampler.token(choice - _TEXT, example) if choice >= _TEXT else ""
-            derivation = self.take(derivation, example.source, choice, text)
-        assert derivation.tree is not None
-        return derivation.tree.tokens(), complete
-
-    def take(self, derivation: Derivation, source: Source, choice: int, text: str = "") -> Derivation:
-        """The derivation after a choice; a search can leave the text of its token open."""
-        if choice >= _TEXT:
-            return derivation.write(text)
-        if choice > self.num_labels:
-            return derivation.copy(source.nodes[choice - self.num_labels - 1])
-        return derivation.reduce() if choice == self.num_labels else derivation.expand(choice)
+    def written(self, found: Hypothesis, example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
+        tokens: Sequence[str] = found.result
+        named = [exampler.token(token.id, example) if isinstance(token, Unnamed) else token for token in tokens]
+        return tuple(named), not any(isinstance(token, Unnamed) and token.id == UNKNOWN for token in tokens)
 
     def text_choice(self, token: int) -> int:
         """The choice that writes a token, by its id."""
-        return _TEXT + token
+        return TEXT + token
 
     def copy_choice(self, node: int) -> int:
         """The choice that copies a node of before, by its place; of equal ones, the first."""
@@ -271,141 +241,3 @@ class Legal(NamedTuple):
         for slot_number, form in grammar.copyable():
             forms[slot_number, form] = True
         return cls(labels, forms)
-
-
-class Kept(NamedTuple):
-    """What a source is remembered by."""
-
-    nodes: Nodes
-    memories: Memories
-
-    def at(self, rows: Tensor) -> Kept:
-        """Of some rows."""
-        return Kept(self.nodes.at(rows), self.memories.at(rows))
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Hypotheses: the source of each, its derivation, the decoder's state and all its hidden states so far; and what
-    the sources that still have rows, or had some not long ago, are remembered by."""
-
-    owners: Tensor  # [rows]
-    derivations: list[Derivation]
-    cell: Tensor  # [rows, hidden]
-    history: Tensor  # [rows, steps + 1, hidden], the start first
-    sources: Tensor  # [sources]
-    kept: Kept  # [sources, ...]
-    after: dict[tuple[int, int], Derivation]
-    """What was looked at already: the derivation of a row after a choice."""
-
-
-class Graph2TreeSteps:
-    """The search of a graph2tree editor over a batch of sources."""
-
-    def __init__(self, editor: Graph2TreeEditor, source: SourceBatch, reading: Reading, vectors: Tensor) -> None:
-        self._editor, self._sources = editor, source.sources
-        self._nodes, pooled = editor.read_graph(source, reading)
-        self._memories = Memories.of(source, reading)
-        self._initial = editor.initial(pooled, reading, vectors)
-        self._others: Others | None = editor.writer.others(self._memories)
-        self._edit_gates = editor.edit_gates(vectors)
-        self._first, self._means = self._groups()
-
-    def _groups(self) -> tuple[Tensor, Tensor]:
-        """For each node the first one that holds the same subtree: [batch, most]; and the mean of the states of all
-        that do: [batch, most, dim]."""
-        states = self._nodes.states
-        first = torch.arange(states.shape[1]).repeat(len(states), 1)
-        for row, source in enumerate(self._sources):
-            for places in source.places.values():
-                first[row, list(places)] = places[0]
-        index = first[..., None].expand_as(states)
-        sums = torch.zeros_like(states).scatter_add_(1, index, states)
-        counts = torch.zeros_like(states).scatter_add_(1, index, torch.ones_like(states))
-        return first, sums / counts.clamp(min=1)
-
-    def start(self) -> Rows:
-        hidden, cell = self._initial
-        owners = torch.arange(len(hidden))
-        derivations = [Derivation.start(self._editor.grammar) for _ in self._sources]
-        nothing = self._nodes.states.new_zeros(len(hidden), self._nodes.states.shape[2])
-        history, cell = self._read(owners, derivations, nothing, cell, hidden[:, None])
-        return Rows(owners, derivations, cell, history, owners, Kept(self._nodes, self._memories), {})
-
-    def step(self, state: Rows, width: int) -> tuple[Tensor, Tensor]:
-        editor = self._editor
-        beside = SideBySide(state.owners, state.sources)
-        lines, places = beside.lines, beside.places
-        slots = beside.table(self._slots(state.derivations))
-        found = editor.read_out(beside.table(state.history[:, -1]), state.kept.nodes, slots)
-        copies = found.nodes[lines, places]
-        groups = torch.zeros_like(copies).scatter_add_(1, self._first[state.owners], copies)
-        labels = found.labels[lines, places]
-        choices = torch.arange(labels.shape[1] + groups.shape[1]).expand(len(labels), -1)
-        log_probs, chosen = most_likely(torch.cat([labels, groups], 1), choices, width)
-        texts = torch.tensor([isinstance(derivation.due, Text) for derivation in state.derivations])
-        if not texts.any():
-            return log_probs, chosen
-        rows = texts.nonzero().squeeze(1)
-        owners = state.owners[rows]
-        writing = SideBySide(owners, state.sources)
-        ways = editor.writer(writing.table(found.said[lines[rows], places[rows]]), state.kept.memories)
-        others = self._others.at(owners) if self._others else None
-        text_probs, tokens = editor.writer.best(ways.at(writing.lines, writing.places), others, width)
-        # The end of a sequence is no token of a tree.
-        text_probs = text_probs.masked_fill(tokens == END, -torch.inf)
-        wide = max(log_probs.shape[1], text_probs.shape[1])
-        log_probs, chosen = _widened(log_probs, wide, -torch.inf), _widened(chosen, wide, 0)
-        log_probs[rows] = _widened(text_probs, wide, -torch.inf)
-        chosen[rows] = _widened(tokens + _TEXT, wide, 0)
-        return log_probs, chosen
-
-    def ends(self, state: Rows, rows: Tensor, choices: Tensor) -> Tensor:
-        pairs = zip(rows.tolist(), choices.tolist(), strict=True)
-        return torch.tensor([self._next(state, *pair).tree is not None for pair in pairs], dtype=torch.bool)
-
-    def advance(self, state: Rows, rows: Tensor, choices: Tensor) -> Rows:
-        editor = self._editor
-        owners = state.owners[rows]
-        sources, kept = let_go(owners, state.sources, state.kept)
-        derivations = [self._next(state, *pair) for pair in zip(rows.tolist(), choices.tolist(), strict=True)]
-        node = choices - editor.num_labels - 1
-        is_text, is_copy = choices >= _TEXT, (node >= 0) & (choices < _TEXT)
-        labels = editor.labels(choices.where(~is_text & ~is_copy, 0)) * (~is_text & ~is_copy)[:, None]
-        texts = editor.embedding((choices - _TEXT).where(is_text, 0)) * is_text[:, None]
-        copies = self._means[owners, node.where(is_copy, 0)] * is_copy[:, None]
-        history, cell = self._read(owners, derivations, labels + texts + copies, state.cell[rows], state.history[rows])
-        return Rows(owners, derivations, cell, history, sources, kept, {})
-
-    def _next(self, state: Rows, row: int, choice: int) -> Derivation:
-        found = state.after.get((row, choice))
-        if found is None:
-            source = self._sources[int(state.owners[row])]
-            found = self._editor.take(state.derivations[row], source, choice)
-            state.after[row, choice] = found
-        return found
-
-    def _slots(self, derivations: Sequence[Derivation]) -> Tensor:
-        numbers = self._editor.grammar.slot_numbers
-        found = []
-        for derivation in derivations:
-            due = derivation.due
-            if due is None:
-                raise UnseenError("a complete tree has no next step")
-            found.append(numbers[due.slot])
-        return torch.tensor(found)
-
-    def _read(
-        self, owners: Tensor, derivations: Sequence[Derivation], action: Tensor, cell: Tensor, history: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """The hidden states and the cell after one more step, in which each row has read its last action."""
-        slots = self._editor.slots(self._slots(derivations))
-        opened = torch.tensor([each.frame.opened if each.frame else 0 for each in derivations])
-        parent = history[torch.arange(len(history)), opened]
-        inputs = torch.cat([action, slots], -1)
-        hidden, cell = self._editor.lstm.step(inputs, (history[:, -1], cell), self._edit_gates[owners], parent)
-        return torch.cat([history, hidden[:, None]], 1), cell
-
-
-def _widened(values: Tensor, width: int, fill: float) -> Tensor:
-    return nn.functional.pad(values, (0, width - values.shape[1]), value=fill)

@@ -6,7 +6,6 @@ comes after the decoder's state (`_read_out`, and the writer) is the same code i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -22,6 +21,7 @@ from editvec.grammar import Grammar
 from editvec.nn.attention import Attention
 from editvec.nn.recurrent import LSTM
 from editvec.reading import Reader, Reading, TokenEmbedding
+from editvec.search import Hypothesis
 from editvec.tensors.batch import SourceBatch, TargetBatch
 from editvec.tensors.example import Example, Exampler
 from editvec.vocab import END, START, UNKNOWN
@@ -102,8 +102,8 @@ class Seq2SeqEditor(Editor):
     def steps(self, source: SourceBatch, reading: Reading, vectors: Tensor) -> Seq2SeqSteps:
         return Seq2SeqSteps(self, Memories.of(source, reading), reading, vectors)
 
-    def written(self, choices: Sequence[int], example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
-        return exampler.written(choices, example), UNKNOWN not in choices
+    def written(self, found: Hypothesis, example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
+        return exampler.written(found.choices, example), UNKNOWN not in found.choices
 
     def _initial(self, reading: Reading, vectors: Tensor) -> tuple[Tensor, Tensor]:
         known = [reading.before.final]
@@ -155,6 +155,10 @@ class Seq2SeqSteps:
 
     def ends(self, state: Rows, rows: Tensor, choices: Tensor) -> Tensor:
         return choices == END
+
+    def result(self, state: Rows, row: int, choice: int) -> None:
+        # A token is one choice, whatever the ways to write it: no two sequences of choices come to the same.
+        return None
 
     def advance(self, state: Rows, rows: Tensor, choices: Tensor) -> Rows:
         owners = state.owners[rows]

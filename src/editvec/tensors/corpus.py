@@ -128,4 +128,5 @@ def by_length(examples: Sequence[Example], batch_edits: int, batch_tokens: int) 
 
 def _length(example: Example) -> tuple[int, int]:
     # The decoder and the aligned versions cost most, so they are what must not be padded much.
-    return (len(example.before) + len(example.after)) // 2, len(example.context)
+    tokens = len(example.before) + len(example.after)
+    return (tokens // 2, len(example.context)) if example.steps is None else (tokens // 8, len(example.steps.slots))
