@@ -37,6 +37,12 @@ def test_variables_and_literals_alone_say_nothing() -> None:
     assert shape_of(edit("f ( VAR0 ) ;", "f ( & VAR0 ) ;")).says_something
 
 
+def test_punctuation_alone_names_nothing() -> None:
+    assert not shape_of(edit("f ( a ) ;", "f ( a , VAR1 ) ;")).names_something
+    assert shape_of(edit("f ( a ) ;", "f ( a , null ) ;")).names_something
+    assert shape_of(EMPTY[0]).removed_names == {"Equal", "0", ",", ".", "Count"}
+
+
 def test_edits_of_one_shape_from_several_commits_are_a_group() -> None:
     once = edit("a ( ) ;", "b ( ) ;")
     (found,) = group([once, *EMPTY])

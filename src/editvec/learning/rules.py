@@ -54,7 +54,8 @@ def patterns_of(
     min_commits: int,
     progress: Callable[[int, int, int], None],
 ) -> list[tuple[Pattern, Rule | ProseRule | None]]:
-    """The patterns of groups, named. Two groups with one rule are one pattern."""
+    """The patterns of groups, named. Two groups with one rule are one pattern; a group without a rule in which only
+    punctuation changed (a parameter more here and there) is none."""
     messages = Messages(edits)
     ruled: dict[tuple[str, str, str], tuple[Rule | ProseRule, dict[str, Edit]]] = {}
     bare: list[tuple[Group, list[Edit]]] = []
@@ -62,7 +63,7 @@ def patterns_of(
         progress(number, len(groups), len(ruled))
         members = group.edits(edits)
         found = rules_of(members, min_edits, min_commits)
-        if not found:
+        if not found and group.shapes[0].names_something:
             bare.append((group, members))
         for rule, made in found:
             _, known = ruled.setdefault((rule.language, *rule.sides), (rule, {}))

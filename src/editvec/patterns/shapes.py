@@ -39,6 +39,11 @@ class Shape:
         return any(_is_own(token) for _, token in self.changes)
 
     @property
+    def names_something(self) -> bool:
+        """Whether a word was changed, a name or a keyword, and not punctuation alone."""
+        return any(_is_own(token) and any(map(str.isalpha, token)) for _, token in self.changes)
+
+    @property
     def removed_names(self) -> frozenset[str]:
         """The tokens that were taken away, other than variables and literals: they stand so in every before."""
         return frozenset(token for sign, token in self.changes if sign == "-" and _is_own(token))
