@@ -1,4 +1,4 @@
-"""Variants of the seq2seq model, all trained on the same share of the training set and measured on the same test set.
+"""Variants of the model, all trained on the same share of the training set and measured on the same test set.
 
 Each variant is a run in a folder of its own: what is done is not done again, what was interrupted goes on. Only numbers
 of one table compare.
@@ -38,6 +38,17 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "residual, tied": {"residual": True, "tied": True},
     "residual, tied, changed tokens only": {"residual": True, "tied": True, "changed_only": True},
     "residual, tied, changed tokens only, head of 2,000": {
+        "residual": True,
+        "tied": True,
+        "changed_only": True,
+        "head_size": 2_000,
+    },
+    "graph2tree": {"editor": "graph2tree"},
+    "graph2tree, graph": {"editor": "graph2tree", "encoder": "graph"},
+    "graph2tree, bag": {"editor": "graph2tree", "encoder": "bag"},
+    "graph": {"encoder": "graph"},
+    "graph2tree, residual, tied, changed tokens only, head of 2,000": {
+        "editor": "graph2tree",
         "residual": True,
         "tied": True,
         "changed_only": True,
@@ -94,7 +105,8 @@ def main(names: tuple[str, ...], data: Path, ending: str, runs: Path, fraction: 
 def _measure(folder: Path, test: Path) -> dict[str, Any]:
     report = Report()
     trained = model.load(folder)
-    for _ in answer_all(trained, store.read(test, trees=False), report, seen=Seen.load(folder / SEEN)):
+    trees = model.needs_trees(trained.config)
+    for _ in answer_all(trained, store.read(test, trees=trees), report, seen=Seen.load(folder / SEEN)):
         pass
     *_, last = (json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines())
     return {"all": report.all.as_json(5), "unseen": report.unseen.as_json(5), "seconds": last["seconds"]}
