@@ -1,7 +1,7 @@
-"""Would it have been right? Learn from the history before a date, look for places at that date, and count those that
+"""Would it have been right? Learn from the history before a date, look for guesses at that date, and count those that
 people really edited so afterwards; beside two baselines that need no learning.
 
-A place counts as edited when a later edit of the same file took its text away and left what we would have written. That
+A guess counts as edited when a later edit of the same file took its text away and left what we would have written. That
 is a lower bound: what nobody got round to, or did together with something else, counts as wrong.
 
     python benchmarks/backtest.py --share 0.7 clones/serilog clones/gin
@@ -20,7 +20,7 @@ import click
 
 from editvec.edit import Edit
 from editvec.learning import Request, learn
-from editvec.learning.find import find_sites
+from editvec.learning.find import find_places
 from editvec.learning.present import File, present_files
 from editvec.mining import git, mine
 from editvec.mining.batch import Task
@@ -33,7 +33,7 @@ from editvec.patterns.shapes import shape_of
 TOP = 50
 
 
-class Place(NamedTuple):
+class Guess(NamedTuple):
     """Where something would be written."""
 
     path: str
@@ -45,7 +45,7 @@ class Place(NamedTuple):
 @click.argument("repositories", nargs=-1, required=True)
 @click.option("--share", default=0.7, show_default=True, help="Of the commits, what is learned from.")
 @click.option("--model", "model_folder", help="A trained model; without, edits are grouped by shape alone.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write every place of ours and whether it came true.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write every guess of ours and whether it came true.")
 def main(repositories: tuple[str, ...], share: float, model_folder: str | None, out: Path | None) -> None:
     """Back-test."""
     from editvec import model
@@ -64,25 +64,25 @@ def main(repositories: tuple[str, ...], share: float, model_folder: str | None, 
         later = list(mine.edits(mine.Request(task, revisions=(f"{revision}..HEAD",)), mine.Report()))
         files = list(present_files(repository, {edit.language for edit in learned.edits}, revision=revision))
         ours = [
-            Place(site.path, site.before, site.after)
+            Guess(place.path, place.before, place.after)
             for pattern in sorted(learned.patterns, key=lambda each: -each.confidence)
-            for site in pattern.sites
+            for place in pattern.places
         ]
         shown = [(ours, "ours"), (_one_example(learned.edits, files), "one"), (_text(learned.edits, files), "text")]
         scores = []
-        for places, _ in shown:
-            right = [_came_true(place, later) for place in places[:TOP]]
+        for guesses, _ in shown:
+            right = [_came_true(guess, later) for guess in guesses[:TOP]]
             scores.append(f"{sum(right)} of {len(right)}" if right else "none")
-        rows += [{"repository": name, **place._asdict(), "right": _came_true(place, later)} for place in ours]
+        rows += [{"repository": name, **guess._asdict(), "right": _came_true(guess, later)} for guess in ours]
         click.echo(f"| {Path(name).parent.name} | {len(learned.edits)} edits | {len(later)} | {' | '.join(scores)} |")
     if out:
         out.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def _came_true(place: Place, later: Iterable[Edit]) -> bool:
-    gone, come = _plain(place.before), _plain(place.after)
+def _came_true(guess: Guess, later: Iterable[Edit]) -> bool:
+    gone, come = _plain(guess.before), _plain(guess.after)
     for edit in later:
-        if edit.source is not None and edit.source.path == place.path:
+        if edit.source is not None and edit.source.path == guess.path:
             before, after = _plain(edit.before.text), _plain(edit.after.text)
             if gone in before and come in after and before.count(gone) > after.count(gone):
                 return True
@@ -95,7 +95,7 @@ def _plain(text: str) -> str:
     return "".join(text.split())
 
 
-def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Place]:
+def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Guess]:
     """Rules of one edit each, the first of the most frequent shapes."""
     first: dict[tuple[str, object], Edit] = {}
     counts: Counter[tuple[str, object]] = Counter()
@@ -110,11 +110,13 @@ def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Place]:
             text = proved.rule.as_yaml().replace(f"id: {proved.rule.id}", f"id: {name}", 1)
             pattern = Pattern(name, "", (), key[0], *proved.rule.sides, (), count, 1, 1, rule=text)
             patterns.append(replace(pattern, record=Record(count, count)))
-    found = find_sites(patterns, files, 0.0, mine.silent)
-    return [Place(site.path, site.before, site.after) for pattern in patterns for site in found[pattern.name].sites]
+    found = find_places(patterns, files, 0.0, mine.silent)
+    return [
+        Guess(place.path, place.before, place.after) for pattern in patterns for place in found[pattern.name].places
+    ]
 
 
-def _text(edits: Sequence[Edit], files: Sequence[File]) -> list[Place]:
+def _text(edits: Sequence[Edit], files: Sequence[File]) -> list[Guess]:
     """The most frequent textual replacements: from the first changed token to the last, as text."""
     counts: Counter[tuple[str, str, str]] = Counter()
     for edit in edits:
@@ -132,18 +134,18 @@ def _text(edits: Sequence[Edit], files: Sequence[File]) -> list[Place]:
         gone, come = before[low : len(before) - high], after[low : len(after) - high]
         if gone.strip():
             counts[edit.language, gone, come] += 1
-    places: list[Place] = []
+    guesses: list[Guess] = []
     for (language, gone, come), count in counts.most_common(100):
         if count > 1:
-            places += [
-                Place(file.path, gone, come)
+            guesses += [
+                Guess(file.path, gone, come)
                 for file in files
                 if file.language == language
                 for _ in range(file.data.decode(errors="replace").count(gone))
             ]
-        if len(places) > 10 * TOP:
+        if len(guesses) > 10 * TOP:
             break
-    return places
+    return guesses
 
 
 if __name__ == "__main__":

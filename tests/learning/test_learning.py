@@ -17,7 +17,7 @@ from editvec.cli import app
 from editvec.errors import BadInputError, UserError
 from editvec.learning import Learned, Request, folder, learn
 from editvec.learning.editor import calibrate, find_by_editor
-from editvec.learning.find import find_sites
+from editvec.learning.find import find_places
 from editvec.learning.present import present_files
 from editvec.mining import mine
 from editvec.mining.batch import Task
@@ -65,17 +65,19 @@ def test_the_patterns_of_the_shop_are_found_and_proved(learned: Learned) -> None
 
 def test_places_are_what_the_people_left(shop: Path, learned: Learned) -> None:
     by_change = {pattern.before: pattern for pattern in learned.patterns}
-    assert sorted(site.path for site in by_change["$X == null ? null : $X.$M"].sites) == [
+    assert sorted(place.path for place in by_change["$X == null ? null : $X.$M"].places) == [
         "src/Orders.cs",
         "src/Refunds.cs",
         "src/Suppliers.cs",
     ]
     for pattern in learned.patterns:
-        for site in pattern.sites:
-            data = (shop / site.path).read_bytes()
-            assert data[site.start : site.end].decode() == site.before
-            assert data.decode().splitlines()[site.line - 1][site.column - 1 :].startswith(site.before.split("\n")[0])
-            assert site.before != site.after
+        for place in pattern.places:
+            data = (shop / place.path).read_bytes()
+            assert data[place.start : place.end].decode() == place.before
+            assert (
+                data.decode().splitlines()[place.line - 1][place.column - 1 :].startswith(place.before.split("\n")[0])
+            )
+            assert place.before != place.after
 
 
 def test_the_same_history_gives_the_same_patterns(shop: Path, learned: Learned) -> None:
@@ -99,8 +101,8 @@ def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) 
     broken = pattern.rule.replace("fix: $X?.$M", "fix: $X?.($M")
     assert broken != pattern.rule
     files = list(present_files(open_repository(shop), {"csharp"}))
-    (found,) = find_sites([replace(pattern, rule=broken)], files, 0.0, mine.silent).values()
-    assert found.sites == ()
+    (found,) = find_places([replace(pattern, rule=broken)], files, 0.0, mine.silent).values()
+    assert found.places == ()
     assert found.record is not None and found.record.left == 3
 
 
@@ -113,8 +115,8 @@ def test_prose_is_learned_too(tmp_path: Path) -> None:
     )
     found = learn(_request(tmp_path, "prose"))
     (pattern,) = [each for each in found.patterns if each.rule]
-    assert [site.before for site in pattern.sites] == ["can not"]
-    assert pattern.sites[0].after == "cannot"
+    assert [place.before for place in pattern.places] == ["can not"]
+    assert pattern.places[0].after == "cannot"
 
 
 def test_a_folder_gives_back_what_was_saved(learned: Learned, tmp_path: Path) -> None:
@@ -159,10 +161,10 @@ def test_the_report_escapes_what_a_repository_says(tmp_path: Path) -> None:
 def test_sarif_names_the_bytes_of_each_place(learned: Learned) -> None:
     document = sarif(learned.patterns)
     results = document["runs"][0]["results"]
-    sites = [site for pattern in learned.patterns for site in pattern.sites]
-    assert len(results) == len(sites) > 0
+    places = [place for pattern in learned.patterns for place in pattern.places]
+    assert len(results) == len(places) > 0
     region = results[0]["locations"][0]["physicalLocation"]["region"]
-    assert region["byteLength"] == sites[0].end - sites[0].start
+    assert region["byteLength"] == places[0].end - places[0].start
 
 
 def _run(*arguments: str) -> Result:
@@ -178,7 +180,7 @@ def test_learn_find_and_apply_on_the_command_line(shop: Path, monkeypatch: pytes
     status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, check=True, cwd=shop)
     assert status.stdout == b""
     places = orjson.loads(_run("find", "--format", "json").stdout)
-    assert len(places) == sum(len(each["sites"]) for each in document["patterns"])
+    assert len(places) == sum(len(each["places"]) for each in document["patterns"])
     assert orjson.loads(_run("find", "1", "--format", "sarif").stdout)["version"] == "2.1.0"
     assert _run("find", "--check").exit_code == 1
     assert orjson.loads(_run("find", "--changed-since", "HEAD", "--format", "json").stdout) == []
@@ -237,7 +239,7 @@ def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, 
     assert sure is not None and sure.right == sure.said >= 3
     files = list(present_files(open_repository(shop), {"csharp"}))
     found = find_by_editor(shop_model, pattern, vectors, files)
-    assert {(site.path, site.after) for site in found} <= {
+    assert {(place.path, place.after) for place in found} <= {
         ("src/Orders.cs", "return order?.Courier;"),
         ("src/Refunds.cs", "return one?.Owner;"),
         ("src/Suppliers.cs", "return one?.Owner;"),

@@ -52,7 +52,7 @@ def find(
     from editvec.cli.learn import default_folder
     from editvec.cli.terminal import print_json, progress
     from editvec.learning import folder as folders
-    from editvec.learning.find import find_sites
+    from editvec.learning.find import find_places
     from editvec.learning.present import present_files
     from editvec.mining.sources import locate
     from editvec.report.sarif import sarif
@@ -63,22 +63,22 @@ def find(
     ruled = [pattern for pattern in folders.pick(known, which) if pattern.rule and pattern.record]
     files = present_files(repository, {pattern.language for pattern in ruled}, since=changed_since)
     with progress("Finding", "files") as advance:
-        found = list(find_sites(ruled, files, min_confidence, advance).values())
-    places = sum(len(pattern.sites) for pattern in found)
+        found = list(find_places(ruled, files, min_confidence, advance).values())
+    count = sum(len(pattern.places) for pattern in found)
     if form == "sarif":
         print_json(sarif(found))
     elif form == "json":
         print_json(
             [
-                {"pattern": pattern.name, "number": numbers[pattern.name], **site.as_json()}
+                {"pattern": pattern.name, "number": numbers[pattern.name], **place.as_json()}
                 for pattern in found
-                for site in pattern.sites
+                for place in pattern.places
             ]
         )
     else:
         _print([replace(pattern, title=f"{numbers[pattern.name]}  {pattern.title}") for pattern in found])
-        click.echo(f"{places} {'place' if places == 1 else 'places'}.", err=True)
-    if check and places:
+        click.echo(f"{count} {'place' if count == 1 else 'places'}.", err=True)
+    if check and count:
         raise click.exceptions.Exit(1)
 
 
@@ -90,13 +90,13 @@ def _print(patterns: list[Pattern]) -> None:
 
     out = console()
     for pattern in patterns:
-        if not pattern.sites:
+        if not pattern.places:
             continue
         out.print(Text(printable(pattern.title), "bold"))
-        for site in pattern.sites:
-            head = Text(f"{printable(site.path)}:{site.line}:{site.column}", "cyan")
-            head.append(f"  {site.confidence:.0%}  {site.why}", "dim")
+        for place in pattern.places:
+            head = Text(f"{printable(place.path)}:{place.line}:{place.column}", "cyan")
+            head.append(f"  {place.confidence:.0%}  {place.why}", "dim")
             out.print(head)
-            out.print(Text(f"  - {printable(one_line(site.before, 110))}", "red"))
-            out.print(Text(f"  + {printable(one_line(site.after, 110))}", "green"))
+            out.print(Text(f"  - {printable(one_line(place.before, 110))}", "red"))
+            out.print(Text(f"  + {printable(one_line(place.after, 110))}", "green"))
         out.print()

@@ -68,7 +68,7 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     recipe = get_recipe("prose" if options["prose"] else "default")
     chosen = pick_languages(options["languages"], recipe)
     repository = locate(repo)
-    place = folder or default_folder(repository)
+    target = folder or default_folder(repository)
     request = Request(
         mine.Request(
             Task(repository, recipe, chosen, pick_paths(options["paths"])),
@@ -87,13 +87,13 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
         raise StoppedError("stopped. What was mined is kept: the same command goes on from there.") from None
     about = _about(repository, learned)
     page = render(learned.patterns, about, _points(learned), learned.edits)
-    folders.save(place, learned, about, page)
+    folders.save(target, learned, about, page)
     if as_json:
         import orjson
 
-        print_json(orjson.loads((place / folders.PATTERNS).read_bytes()))
+        print_json(orjson.loads((target / folders.PATTERNS).read_bytes()))
     else:
-        _print(learned, place)
+        _print(learned, target)
 
 
 def default_folder(repository: Repository) -> Path:
@@ -140,9 +140,9 @@ def _print(learned: Learned, folder: Path) -> None:
     out, report, patterns = console(), learned.report, learned.patterns
     seconds = learned.seconds
     proved = sum(pattern.rule is not None for pattern in patterns)
-    due = [pattern for pattern in patterns if pattern.sites]
-    files = {site.path for pattern in due for site in pattern.sites}
-    places = sum(len(pattern.sites) for pattern in due)
+    due = [pattern for pattern in patterns if pattern.places]
+    files = {place.path for pattern in due for place in pattern.places}
+    count = sum(len(pattern.places) for pattern in due)
     grouped = len({edit.id for pattern in patterns for edit in pattern.edits})
     lines = [
         (
@@ -153,7 +153,7 @@ def _print(learned: Learned, folder: Path) -> None:
         ("Encoding", f"{describe(len(learned.edits))} edits" if learned.vectors is not None else "skipped"),
         ("Grouping", f"{len(patterns)} patterns in {describe(grouped)} edits"),
         ("Rules", f"{proved} of {len(patterns)} proved by ast-grep"),
-        ("Finding", f"{places} places in {len(files)} files where {len(due)} patterns are still due"),
+        ("Finding", f"{count} places in {len(files)} files where {len(due)} patterns are still due"),
     ]
     for stage, text in lines:
         out.print(f"{stage:<9} {text:<72} {seconds.get(stage, 0):6.1f} s")
@@ -179,7 +179,7 @@ def _print_table(patterns: Sequence[Pattern]) -> None:
             str(pattern.num_edits),
             str(pattern.commits),
             str(pattern.authors),
-            str(len(pattern.sites)) if pattern.sites else "",
+            str(len(pattern.places)) if pattern.places else "",
             "✓" if pattern.rule else "–",
             printable(f"{one_line(pattern.before)}  →  {one_line(pattern.after)}"),
         )

@@ -17,7 +17,7 @@ from editvec.edit import Edit, Tokens
 from editvec.errors import UserError
 from editvec.learning.past import spread
 from editvec.learning.present import File
-from editvec.patterns.pattern import Pattern, Site
+from editvec.patterns.pattern import Pattern, Place
 from editvec.patterns.shapes import shape_of
 from editvec.syntax.languages import Language, get
 from editvec.syntax.snippet import snippet_edit
@@ -58,11 +58,11 @@ def calibrate(model: EditModel, edits: Sequence[Edit], vectors: NDArray[np.float
     """The lowest score above which nine in ten answers were right: the left-out edits' own befores, which should become
     their afters, and their afters, which should stay. A handful of edits does not show how low a right answer may
     score, so as much again is allowed, down to the next wrong one. None where too few are right."""
-    places = spread(range(len(edits)), _JUDGES)
+    judges = spread(range(len(edits)), _JUDGES)
     total = vectors.sum(0)
     said: list[_Said] = []
-    for place in places:
-        edit, others = edits[place], (total - vectors[place]) / max(len(edits) - 1, 1)
+    for judge in judges:
+        edit, others = edits[judge], (total - vectors[judge]) / max(len(edits) - 1, 1)
         wanted = snippet_edit(edit.before.text, edit.after.text, edit.language).after.tokens
         for text, due in ((edit.before.text, True), (edit.after.text, False)):
             answer = _answer(model, text, edit.language, others)
@@ -73,15 +73,15 @@ def calibrate(model: EditModel, edits: Sequence[Edit], vectors: NDArray[np.float
     right = 0
     for number, each in enumerate(said, 1):
         right += each.right
-        if right >= max(_LEAST_RIGHT, math.ceil(len(places) / 2)) and right / number >= _PRECISION:
+        if right >= max(_LEAST_RIGHT, math.ceil(len(judges) / 2)) and right / number >= _PRECISION:
             wrong = max((other.score for other in said[number:] if not other.right), default=-math.inf)
-            best = Calibration(max(2 * each.score - _SLACK, wrong), right, number, len(places))
+            best = Calibration(max(2 * each.score - _SLACK, wrong), right, number, len(judges))
     return best
 
 
 def find_by_editor(
     model: EditModel, pattern: Pattern, vectors: NDArray[np.float32], files: Sequence[File]
-) -> tuple[Site, ...]:
+) -> tuple[Place, ...]:
     """The places where the editor is as sure as it must be. `vectors` are those of the pattern's edits."""
     sure = calibrate(model, pattern.edits, vectors)
     if sure is None:
@@ -89,15 +89,15 @@ def find_by_editor(
     vector = vectors.mean(0)
     why = f"no rule; the editor was right on {sure.right} of {sure.said} when it had not seen the edit"
     confidence = (sure.right + 1) / (sure.said + 2)
-    sites = []
+    places = []
     for file, start, end in _candidates(pattern, files):
         before = decode(file.data[start:end])
         answer = _answer(model, before, file.language, vector)
         if answer is None or answer[1] < sure.threshold:
             continue
         line = file.data.rfind(b"\n", 0, start) + 1
-        sites.append(
-            Site(
+        places.append(
+            Place(
                 path=file.path,
                 line=file.data.count(b"\n", 0, start) + 1,
                 column=len(decode(file.data[line:start])) + 1,
@@ -109,7 +109,7 @@ def find_by_editor(
                 why=why,
             )
         )
-    return tuple(sites)
+    return tuple(places)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,14 @@ from dataclasses import replace
 from editvec.learning.present import File
 from editvec.patterns.astgrep import Match
 from editvec.patterns.firing import fire
-from editvec.patterns.pattern import Pattern, Site
+from editvec.patterns.pattern import Pattern, Place
 from editvec.patterns.proof import apply_matches
 from editvec.patterns.rule import load_rules
 from editvec.syntax.languages import Language, get
 from editvec.syntax.treesitter import facts_of
 
 
-def find_sites(
+def find_places(
     patterns: Sequence[Pattern], files: Iterable[File], min_confidence: float, progress: Callable[[int, int, int], None]
 ) -> dict[str, Pattern]:
     """The patterns, which all have a rule and a record, by name: each with the places where it is due, and how many
@@ -28,7 +28,7 @@ def find_sites(
         by_language[file.language].append(file)
     total, done = sum(map(len, by_language.values())), 0
     found = {pattern.name: pattern for pattern in patterns}
-    sites: dict[str, list[Site]] = defaultdict(list)
+    places: dict[str, list[Place]] = defaultdict(list)
     for language, group in sorted(by_language.items()):
         rules = [
             rule
@@ -45,10 +45,10 @@ def find_sites(
         for file, each in zip(group, matches, strict=True):
             sure = [match for match in each if found[match.rule].confidence >= min_confidence]
             for match in _parsing(file, _surest(sure, found)):
-                sites[match.rule].append(_site(file, match, found[match.rule]))
+                places[match.rule].append(_place(file, match, found[match.rule]))
         done += len(group)
-        progress(done, total, sum(map(len, sites.values())))
-    return {name: pattern.with_sites(tuple(sites[name])) for name, pattern in found.items()}
+        progress(done, total, sum(map(len, places.values())))
+    return {name: pattern.with_places(tuple(places[name])) for name, pattern in found.items()}
 
 
 def _surest(matches: Sequence[Match], patterns: dict[str, Pattern]) -> list[Match]:
@@ -86,11 +86,11 @@ def _num_errors(language: Language, data: bytes) -> int:
     return errors
 
 
-def _site(file: File, match: Match, pattern: Pattern) -> Site:
+def _place(file: File, match: Match, pattern: Pattern) -> Place:
     start = file.data.rfind(b"\n", 0, match.start) + 1
     record = pattern.record
     assert record is not None
-    return Site(
+    return Place(
         path=file.path,
         line=file.data.count(b"\n", 0, match.start) + 1,
         column=len(file.data[start : match.start].decode(errors="replace")) + 1,

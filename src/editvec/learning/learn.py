@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from editvec.edit import Edit
 from editvec.learning.editor import find_by_editor
-from editvec.learning.find import find_sites
+from editvec.learning.find import find_places
 from editvec.learning.past import Past, records
 from editvec.learning.present import File, present_files
 from editvec.learning.rules import patterns_of
@@ -99,14 +99,14 @@ def learn(request: Request, model: EditModel | None = None, stages: Stages = sil
     with _stage(learned, stages, "Finding", "files") as advance:
         ruled = [pattern for pattern in tried if pattern.rule and pattern.record]
         files = list(present_files(repository, {pattern.language for pattern in tried}, revision=request.revision))
-        sites = find_sites(ruled, files, request.min_confidence, advance)
+        places = find_places(ruled, files, request.min_confidence, advance)
     if model is not None and learned.vectors is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
-            sites |= _edited(
+            places |= _edited(
                 model, [pattern for pattern in tried if not pattern.rule], learned, files, request, advance
             )
     learned.patterns = sorted(
-        (sites.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)
+        (places.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)
     )
     return learned
 
@@ -141,10 +141,10 @@ def _edited(
     chosen = sorted(bare, key=lambda pattern: (-pattern.worth, pattern.name))[: request.max_edited]
     found: dict[str, Pattern] = {}
     for number, pattern in enumerate(chosen):
-        advance(number, len(chosen), sum(len(each.sites) for each in found.values()))
+        advance(number, len(chosen), sum(len(each.places) for each in found.values()))
         vectors = learned.vectors[[rows[edit.id] for edit in pattern.edits]]
-        sites = find_by_editor(model, pattern, vectors, files)
-        found[pattern.name] = pattern.with_sites(tuple(s for s in sites if s.confidence >= request.min_confidence))
+        places = find_by_editor(model, pattern, vectors, files)
+        found[pattern.name] = pattern.with_places(tuple(s for s in places if s.confidence >= request.min_confidence))
     return found
 
 

@@ -19,7 +19,7 @@ MAX_FILES = 24
 """Old versions of files that a rule is tried on."""
 
 Item = TypeVar("Item")
-Place = tuple[str, str]
+Moment = tuple[str, str]
 """A commit and a path: the file as it was before that commit."""
 
 
@@ -27,7 +27,7 @@ Place = tuple[str, str]
 class Made:
     """An edit that people made, found again in its file: the bytes [start, end) of its `before`."""
 
-    place: Place
+    moment: Moment
     start: int
     end: int
 
@@ -37,7 +37,7 @@ class Past:
 
     def __init__(self, repository: Repository) -> None:
         self._blobs = Blobs(repository, MAX_TEXT_BYTES)
-        self._read: dict[Place, bytes | None] = {}
+        self._read: dict[Moment, bytes | None] = {}
 
     def __enter__(self) -> Past:
         return self
@@ -45,28 +45,28 @@ class Past:
     def __exit__(self, *error: object) -> None:
         self._blobs.close()
 
-    def file(self, place: Place) -> bytes | None:
+    def file(self, moment: Moment) -> bytes | None:
         """A file before a commit; None where git has none of that name."""
-        if place not in self._read:
-            commit, path = place
+        if moment not in self._read:
+            commit, path = moment
             name = f"{commit}^:{path}"
-            self._read[place] = None if "\n" in name else self._blobs.read(encode(name))
-        return self._read[place]
+            self._read[moment] = None if "\n" in name else self._blobs.read(encode(name))
+        return self._read[moment]
 
     def find(self, edit: Edit) -> Made | None:
         """Where an edit was made; None where its text is not where its origin says."""
         source = edit.source
         if source is None or not source.commit or source.lines_before is None:
             return None
-        place = source.commit, source.path
-        data = self.file(place)
+        moment = source.commit, source.path
+        data = self.file(moment)
         if data is None:
             return None
         first, last = source.lines_before
         starts = _line_starts(data, first, last + 1)
         text = encode(edit.before.text)
         start = data.find(text, starts[0], starts[1] + 1) if starts and text else -1
-        return Made(place, start, start + len(text)) if start >= 0 else None
+        return Made(moment, start, start + len(text)) if start >= 0 else None
 
 
 def _line_starts(data: bytes, first: int, behind: int) -> tuple[int, int] | None:
@@ -88,25 +88,25 @@ def records(past: Past, patterns: Sequence[Pattern], language: str) -> list[Reco
     were before, where does the rule fire, and did people edit there? A line that stands in several versions of a file
     counts once. None where no old version could be read. All rules run at once, and each is asked about its own
     files."""
-    made: list[dict[Place, list[Made]]] = []
+    made: list[dict[Moment, list[Made]]] = []
     for pattern in patterns:
-        found: dict[Place, list[Made]] = defaultdict(list)
+        found: dict[Moment, list[Made]] = defaultdict(list)
         for each in filter(None, map(past.find, pattern.edits)):
-            found[each.place].append(each)
-        made.append({place: found[place] for place in spread(sorted(found), MAX_FILES)})
-    places = sorted({place for found in made for place in found})
-    texts = [past.file(place) or b"" for place in places]
+            found[each.moment].append(each)
+        made.append({moment: found[moment] for moment in spread(sorted(found), MAX_FILES)})
+    moments = sorted({moment for found in made for moment in found})
+    texts = [past.file(moment) or b"" for moment in moments]
     rules = [rule for pattern in patterns for rule in load_rules(pattern.rule or "")]
-    matches = dict(zip(places, fire(rules, texts, language), strict=True)) if places else {}
+    matches = dict(zip(moments, fire(rules, texts, language), strict=True)) if moments else {}
     said = []
     for pattern, found in zip(patterns, made, strict=True):
         edited: dict[tuple[str, bytes, int], bool] = {}
-        for place, there in found.items():
+        for moment, there in found.items():
             lines: Counter[bytes] = Counter()
-            for match in disjoint([each for each in matches[place] if each.rule == pattern.name]):
-                line = _lines_of(past.file(place) or b"", match.start, match.end)
+            for match in disjoint([each for each in matches[moment] if each.rule == pattern.name]):
+                line = _lines_of(past.file(moment) or b"", match.start, match.end)
                 lines[line] += 1
-                key = place[1], line, lines[line]
+                key = moment[1], line, lines[line]
                 edited[key] = edited.get(key, False) or any(
                     match.start <= one.end and one.start <= match.end for one in there
                 )

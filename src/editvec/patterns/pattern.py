@@ -49,7 +49,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class Place:
     """A place in a file where a pattern is still due: the bytes [start, end) of it, and what would stand there."""
 
     path: str
@@ -90,7 +90,7 @@ class Pattern:
     support: int = 0
     """How many of the edits the rule makes exactly."""
     record: Record | None = None
-    sites: tuple[Site, ...] = ()
+    places: tuple[Place, ...] = ()
 
     @property
     def id(self) -> str:
@@ -106,11 +106,11 @@ class Pattern:
     def worth(self) -> float:
         """What it is ranked by: how often the team made it (in different commits rather than in one), times how sure
         it is where it is due, twice as much when it is due somewhere."""
-        return (self.commits + math.sqrt(self.num_edits)) * (self.confidence + 0.05) * (2 if self.sites else 1)
+        return (self.commits + math.sqrt(self.num_edits)) * (self.confidence + 0.05) * (2 if self.places else 1)
 
-    def with_sites(self, sites: tuple[Site, ...]) -> Pattern:
+    def with_places(self, places: tuple[Place, ...]) -> Pattern:
         """The same with places where it is still due."""
-        return replace(self, sites=sites)
+        return replace(self, places=places)
 
     def as_json(self, number: int, rule_file: str | None) -> dict[str, Any]:
         """For machines: an entry of `patterns.json`."""
@@ -132,7 +132,7 @@ class Pattern:
             "last": last.isoformat() if last else None,
             "rule": {"file": rule_file, "support": self.support} if rule_file else None,
             "record": self.record.as_json() if self.record else None,
-            "sites": [site.as_json() for site in self.sites],
+            "places": [place.as_json() for place in self.places],
         }
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 _EXAMPLES = 5
-_SITES = 200
+_PLACES = 200
 _BARS = 24
 _POINTS = 3000
 
@@ -48,7 +48,7 @@ def render(
     return _template().render(
         about=about,
         patterns=[_shown(pattern, number, dates) for number, pattern in enumerate(patterns, 1)],
-        due=sum(len(pattern.sites) for pattern in patterns),
+        due=sum(len(pattern.places) for pattern in patterns),
         proved=sum(pattern.rule is not None for pattern in patterns),
         languages=sorted({pattern.language for pattern in patterns}),
         authors=authors.most_common(12),
@@ -83,11 +83,11 @@ def _shown(pattern: Pattern, number: int, history: Sequence[datetime]) -> dict[s
         "last": last,
         "bars": _bars(dates, first, last) if dates and first and last else [],
         "examples": [_example(edit) for edit in pattern.edits[:_EXAMPLES]],
-        "sites": [
-            {"site": site, "diff": word_pieces(site.before.split(), site.after.split())}
-            for site in pattern.sites[:_SITES]
+        "places": [
+            {"place": place, "diff": word_pieces(place.before.split(), place.after.split())}
+            for place in pattern.places[:_PLACES]
         ],
-        "more_sites": max(0, len(pattern.sites) - _SITES),
+        "more_places": max(0, len(pattern.places) - _PLACES),
     }
 
 
@@ -135,18 +135,18 @@ def points_of(edits: Sequence[Edit], vectors: NDArray[np.float32], patterns: Seq
     """The edits on a map: those of patterns and, up to a limit, the others, placed by their vectors' two main
     directions."""
     numbers = {edit.id: number for number, pattern in enumerate(patterns, 1) for edit in pattern.edits}
-    known = [place for place, edit in enumerate(edits) if edit.id in numbers]
-    others = [place for place, edit in enumerate(edits) if edit.id not in numbers]
+    known = [row for row, edit in enumerate(edits) if edit.id in numbers]
+    others = [row for row, edit in enumerate(edits) if edit.id not in numbers]
     step = max(1, len(others) // _POINTS)
-    places = sorted(known[:_POINTS] + others[::step])
-    if len(places) < 3:
+    rows = sorted(known[:_POINTS] + others[::step])
+    if len(rows) < 3:
         return []
-    chosen = vectors[places] - vectors[places].mean(0)
+    chosen = vectors[rows] - vectors[rows].mean(0)
     main = chosen @ np.linalg.svd(chosen, full_matrices=False)[2][:2].T
-    ranks = main.argsort(0).argsort(0) / len(places)
+    ranks = main.argsort(0).argsort(0) / len(rows)
     return [
-        Point(float(x), float(y), numbers.get(edits[place].id, 0), _line(edits[place]))
-        for place, (x, y) in zip(places, ranks, strict=True)
+        Point(float(x), float(y), numbers.get(edits[row].id, 0), _line(edits[row]))
+        for row, (x, y) in zip(rows, ranks, strict=True)
     ]
 
 

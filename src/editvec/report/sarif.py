@@ -7,14 +7,14 @@ from typing import Any
 from urllib.parse import quote
 
 from editvec import __version__
-from editvec.patterns.pattern import Pattern, Site
+from editvec.patterns.pattern import Pattern, Place
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
     """One run with a rule for each pattern that has places and a result for each place, with its fix."""
-    shown = [pattern for pattern in patterns if pattern.sites]
+    shown = [pattern for pattern in patterns if pattern.places]
     driver = {
         "name": "editvec",
         "version": __version__,
@@ -27,7 +27,7 @@ def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
             for pattern in shown
         ],
     }
-    results = [_result(pattern, number, site) for number, pattern in enumerate(shown) for site in pattern.sites]
+    results = [_result(pattern, number, place) for number, pattern in enumerate(shown) for place in pattern.places]
     return {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -35,22 +35,22 @@ def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
     }
 
 
-def _result(pattern: Pattern, number: int, site: Site) -> dict[str, Any]:
-    file = {"uri": quote(site.path)}
+def _result(pattern: Pattern, number: int, place: Place) -> dict[str, Any]:
+    file = {"uri": quote(place.path)}
     region = {
-        "startLine": site.line,
-        "startColumn": site.column,
-        "byteOffset": site.start,
-        "byteLength": site.end - site.start,
-        "snippet": {"text": site.before},
+        "startLine": place.line,
+        "startColumn": place.column,
+        "byteOffset": place.start,
+        "byteLength": place.end - place.start,
+        "snippet": {"text": place.before},
     }
-    change = {"deletedRegion": region, "insertedContent": {"text": site.after}}
+    change = {"deletedRegion": region, "insertedContent": {"text": place.after}}
     return {
         "ruleId": pattern.name,
         "ruleIndex": number,
         "level": "note",
-        "message": {"text": f"{pattern.title or pattern.name}: {site.why}"},
+        "message": {"text": f"{pattern.title or pattern.name}: {place.why}"},
         "locations": [{"physicalLocation": {"artifactLocation": file, "region": region}}],
         "fixes": [{"artifactChanges": [{"artifactLocation": file, "replacements": [change]}]}],
-        "rank": round(100 * site.confidence, 1),
+        "rank": round(100 * place.confidence, 1),
     }
