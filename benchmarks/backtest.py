@@ -28,7 +28,7 @@ from editvec.mining.recipes import get_recipe
 from editvec.mining.sources import locate, pick_languages
 from editvec.patterns import make_rules
 from editvec.patterns.pattern import Pattern, Record
-from editvec.patterns.shapes import shape_of
+from editvec.patterns.shapes import Shape, shape_of
 
 TOP = 50
 
@@ -97,8 +97,8 @@ def _plain(text: str) -> str:
 
 def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Guess]:
     """Rules of one edit each, the first of the most frequent shapes."""
-    first: dict[tuple[str, object], Edit] = {}
-    counts: Counter[tuple[str, object]] = Counter()
+    first: dict[tuple[str, Shape], Edit] = {}
+    counts: Counter[tuple[str, Shape]] = Counter()
     for edit in edits:
         key = edit.language, shape_of(edit)
         first.setdefault(key, edit)
