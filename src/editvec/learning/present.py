@@ -12,6 +12,9 @@ from editvec.syntax.languages import language_of
 from editvec.syntax.token import decode, encode
 
 
+_QUIET = ("--no-ext-diff", "--no-textconv", "--name-only", "-z", "--diff-filter=d", "--end-of-options")
+
+
 class File(NamedTuple):
     """A file of a language."""
 
@@ -30,7 +33,7 @@ def present_files(
         yield from _committed(repository, languages, since, revision or "HEAD")
         return
     at_top = Repository(top, repository.name)
-    command = ["diff", "--name-only", "-z", "--diff-filter=d", since, "--"] if since else ["ls-files", "-z"]
+    command = ["diff", *_QUIET, since, "--"] if since else ["ls-files", "-z"]
     for path, language in _wanted(at_top.run(*command), languages):
         file = top / path
         if not file.is_symlink() and file.is_file() and file.stat().st_size <= MAX_TEXT_BYTES:
@@ -41,7 +44,7 @@ def present_files(
 
 def _committed(repository: Repository, languages: Collection[str], since: str | None, revision: str) -> Iterator[File]:
     if since:
-        listed = repository.run("diff", "--name-only", "-z", "--diff-filter=d", since, revision, "--")
+        listed = repository.run("diff", *_QUIET, since, revision, "--")
     else:
         listed = repository.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", revision)
     blobs = Blobs(repository, MAX_TEXT_BYTES)

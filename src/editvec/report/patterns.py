@@ -4,6 +4,7 @@ the template engine; the only script is ours, and what it reads is text in the p
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _EXAMPLES = 5
 _PLACES = 200
 _BARS = 24
 _POINTS = 3000
+_WORD = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,7 @@ def _shown(pattern: Pattern, number: int, history: Sequence[datetime]) -> dict[s
         "last": last,
         "bars": _bars(dates, first, last) if dates and first and last else [],
         "examples": [_example(edit) for edit in pattern.edits[:_EXAMPLES]],
-        "places": [
-            {"place": place, "diff": word_pieces(place.before.split(), place.after.split())}
-            for place in pattern.places[:_PLACES]
-        ],
+        "places": [{"place": place, "diff": _diff(place.before, place.after)} for place in pattern.places[:_PLACES]],
         "more_places": max(0, len(pattern.places) - _PLACES),
     }
 
@@ -94,6 +93,10 @@ def _shown(pattern: Pattern, number: int, history: Sequence[datetime]) -> dict[s
 def _example(edit: Edit) -> dict[str, Any]:
     before, after = word_pieces(edit.before.tokens, edit.after.tokens, edit.before.text, edit.after.text)
     return {"edit": edit, "before": before, "after": after}
+
+
+def _diff(before: str, after: str) -> tuple[Pieces, Pieces]:
+    return word_pieces(_WORD.findall(before), _WORD.findall(after), before, after)
 
 
 Pieces = list[tuple[str, bool]]
