@@ -117,10 +117,11 @@ def is_declared(parsed: Parsed, leaf: Leaf) -> bool:
 
 
 def _declared_by_name(before: Parsed, after: Parsed) -> Callable[[Parsed, Leaf], bool]:
-    names = {before: before.declared_anywhere, after: before.declared_anywhere | after.declared_anywhere}
     roles = (Role.NAME, Role.OWN_MEMBER, Role.FOREIGN_NAME, Role.KEYWORD)
 
     def declared(parsed: Parsed, leaf: Leaf) -> bool:
-        return leaf.role in roles and leaf.text in names[parsed] and leaf.start not in parsed.kept_names
+        if leaf.role not in roles or leaf.start in parsed.kept_names:
+            return False
+        return before.declares(leaf.text) or (parsed is after and after.declares(leaf.text))
 
     return declared

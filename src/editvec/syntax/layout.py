@@ -1,9 +1,10 @@
 """The layout of a file with braces, without a parser: where its types and its function bodies begin and end.
 
-An edit concerns one member of a file; the other members' bodies need not be parsed to cut it out. `scan` finds the
-blocks by their braces (strings and comments respected) in a fraction of a parser's time, and `near` says which bytes
-a parser has to read for some places: the members there, with the headers and braces of the types around them.
-Offsets and lines stay what they are. Where braces do not add up there is no layout, and all is parsed.
+An edit concerns one member of a file; the other members' bodies need not be parsed to cut it out. `find_braces` finds
+the braces that are code (strings, comments respected) in a fraction of a parser's time, `move_braces` takes them over
+into the next version, `arrange` makes a layout of them, and `near` says which bytes a parser has to read for some
+places: the members there, with the headers and braces of the types around them. Offsets and lines stay what they are.
+Where braces do not add up there is no layout, and all is parsed.
 """
 
 from __future__ import annotations
@@ -206,11 +207,6 @@ def arrange(data: bytes, braces: Iterable[int]) -> Layout | None:
 def _opens_container(header: bytes) -> bool:
     """Whether a type or namespace, and no function, follows what stands before a brace. Versions share most of it."""
     return _CONTAINER.search(header) is not None
-
-
-def scan(data: bytes) -> Layout | None:
-    """The layout of a file; None when its braces do not add up."""
-    return arrange(data, find_braces(data))
 
 
 def near(

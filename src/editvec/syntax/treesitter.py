@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import accumulate
@@ -103,6 +103,7 @@ class Parsed:
         """The offset of each line's first byte, and the file's length at the end."""
         self._functions: list[tuple[int, int, frozenset[str]]] = []
         self._members: dict[str, tuple[bool, bool]] = {}
+        self._declared: dict[str, bool] = {}
         changes = self._changes(*previous) if previous else None
         self.braces: list[int] | None = None
         self.layout: Layout | None = None
@@ -255,17 +256,34 @@ class Parsed:
         parent = layout.parents[segment]
         return hash((self.data[low : high + 1], self.data[start:end], self._key(layout, parent) if parent >= 0 else 0))
 
+    def declares(self, name: str) -> bool:
+        """Whether a name is declared anywhere in the file, as the recipe `iclr19` reads it."""
+        if name not in self._declared:
+            self._declared[name] = any(name in names for names in self._names_around(encode(name)))
+        return self._declared[name]
+
+    def _names_around(self, word: bytes) -> Iterator[frozenset[str]]:
+        """What the parts of the file declare that a word stands in, one after the other."""
+        yield self._names_outside
+        blocks = self.layout.blocks if self.layout else []
+        segments = self.layout.segments if self.layout else []
+        at = self.data.find(word) if blocks else -1
+        while at >= 0:
+            # The block around the place, or the one whose header it stands in.
+            number = bisect_right(blocks, at, key=lambda block: block.end)
+            if number == len(blocks):
+                return
+            start, end = segments[blocks[number].segment][0], blocks[number].end
+            if start <= at:
+                yield self._names_in([(start, end)], self.language.member_wrapper)
+            at = self.data.find(word, end if start <= at else start)
+
     @cached_property
-    def declared_anywhere(self) -> frozenset[str]:
-        """Every name that the recipe `iclr19` renames: those declared anywhere in the file."""
-        layout = self.layout
-        if layout is None:
+    def _names_outside(self) -> frozenset[str]:
+        """What is declared outside all blocks, or, where nothing is known of blocks, in the whole file."""
+        if self.layout is None:
             return frozenset().union(*_captured(self.facts.authors, self.tree))
-        names = self._names_in(layout.skeleton(self.data), None)
-        for block in layout.blocks:
-            start = layout.segments[block.segment][0]
-            names |= self._names_in([(start, block.end)], self.language.member_wrapper)
-        return names
+        return self._names_in(self.layout.skeleton(self.data), None)
 
     def _names_in(self, spans: Sequence[tuple[int, int]], wrapper: tuple[bytes, bytes] | None) -> frozenset[str]:
         """What a part of the file declares, remembered by its text and by nothing else: for a wrapper, what it declares
