@@ -30,9 +30,10 @@ from torch.profiler import ProfilerActivity, profile
 from editvec import config, store, vocab
 from editvec.config import Config, ModelConfig
 from editvec.edit import Edit
-from editvec.grammar import edit_trees, learn
+from editvec.grammar import UnseenError, edit_trees, learn
 from editvec.model import EditModel, needs_trees
 from editvec.nn.graph import Edges, Wiring
+from editvec.syntax.tree import Tree
 from editvec.tensors.batch import EDGE_TYPES, Batch
 from editvec.tensors.corpus import Corpus, build_corpus, epoch_batches
 from editvec.tensors.example import Example, NoTreeError, TooLongError
@@ -105,12 +106,22 @@ def _trainer(made: Config, data: Path, number: int, folder: Path) -> tuple[Train
     words = vocab.build(counts, size=settings.vocab_size, min_count=1)
     trees = needs_trees(settings)
     edits = list(islice(store.read(data, trees=trees), number))
-    grammar = learn([tree for edit in edits for tree in edit_trees(edit)]) if trees else None
+    grammar = learn(_trees(edits, settings.trees == "parsed")) if trees else None
     torch.manual_seed(0)
     model = EditModel(settings, words, grammar)
     start = time.perf_counter()
     corpus = build_corpus(folder / "train.arrow", _examples(model, iter(edits)))
     return Trainer(model, made, corpus, corpus, folder), number / (time.perf_counter() - start)
+
+
+def _trees(edits: list[Edit], parsed: bool) -> list[Tree]:
+    found: list[Tree] = []
+    for edit in edits:
+        try:
+            found += edit_trees(edit, parsed=parsed)
+        except UnseenError:
+            continue
+    return found
 
 
 def _examples(model: EditModel, edits: Iterator[Edit]) -> Iterator[Example]:

@@ -57,6 +57,8 @@ class ModelConfig:
     """The frequent tokens that the generator scores first, the others only when it means one of them (Grave et al.,
     2017); 0 scores all at once."""
     tail_dim: int = 128
+    trees: str = "file"
+    """file: the trees that the data came with, and tree-sitter's where it has none. parsed: tree-sitter's always."""
     graph_layers: int = 2
     graph_steps: int = 5
     graph_dropout: float = 0.2
@@ -107,7 +109,7 @@ RECIPES: Mapping[str, Config] = {
     ),
 }
 
-_CHOICES = {"schedule": ("patience", "linear")}
+_CHOICES = {"schedule": ("patience", "linear"), "trees": ("file", "parsed")}
 _POSITIVE = frozenset(
     "vocab_size min_count max_tokens max_context embed_dim tag_dim tail_dim hidden_dim edit_dim graph_layers "
     "graph_steps epochs batch_edits batch_tokens learning_rate clip patience".split()

@@ -76,6 +76,7 @@ class EditModel:
             config.context,
             grammar,
             editor_class(config).needs_trees,
+            config.trees == "parsed",
         )
         self.network = EditNetwork(config, len(vocab), grammar)
 

@@ -14,6 +14,34 @@ from scipy import stats
 from editvec.evaluation import metrics
 
 
+def test_what_the_original_code_sees_no_difference_between() -> None:
+    def same(one: str, other: str) -> bool:
+        return metrics.pruned(one.split()) == metrics.pruned(other.split())
+
+    assert same("a + b", "a - b")
+    assert same("x += 1 ;", "x = 1 ;")
+    assert same("int x = 0 ;", "const long x = 0 ;")
+    assert same("f ( ref x , out y )", "f ( x , in y )")
+    assert not same("! a", "a")
+    assert not same("int x ;", "var x ;")
+    assert not same("a + b", "a + c")
+    assert not same("foreach ( var a in b )", "foreach ( var a of b )")
+    assert metrics.pruned("foreach ( var a in b )".split()) == tuple("foreach ( var a in b )".split())
+    candidates = [tuple(text.split()) for text in ("a + c", "a * c", "a - b")]
+    assert metrics.rank_of("a + b".split(), candidates) is None
+    assert metrics.pruned_rank("a + b".split(), candidates) == 2
+
+
+@given(
+    answer=st.lists(st.sampled_from("a b + - int ref in ( ,".split())),
+    others=st.lists(st.lists(st.sampled_from("ab+-"))),
+)
+def test_what_is_right_is_right_when_pruned(answer: list[str], others: list[list[str]]) -> None:
+    candidates = [*others, answer]
+    rank, pruned = metrics.rank_of(answer, candidates), metrics.pruned_rank(answer, candidates)
+    assert rank is not None and pruned is not None and pruned <= rank
+
+
 def test_ranks_and_hits() -> None:
     candidates = [("a",), ("b", "c"), ("d",)]
     ranks = [metrics.rank_of(answer, candidates) for answer in (["a"], ["d"], ["b"], ["b", "c"])]

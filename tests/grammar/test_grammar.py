@@ -19,7 +19,7 @@ from editvec.grammar.oracle import take
 from editvec.syntax import languages
 from editvec.syntax.fragment import parse_fragment
 from editvec.syntax.languages import Language
-from editvec.syntax.tree import ABSENT, LIST, NOWHERE, Tree
+from editvec.syntax.tree import ABSENT, LIST, NOWHERE, Tree, dumps
 from tests.syntax.samples import SAMPLES
 
 FIELDS = st.sampled_from(["left", "right", "name", ""])
@@ -203,3 +203,21 @@ def test_the_trees_of_an_edit_hold_the_tokens_that_a_model_sees() -> None:
         edit_trees(snippet_edit("a b", "a c", "markdown"))
     with pytest.raises(UnseenError, match="does not parse"):
         edit_trees(Edit("e", "csharp", Version(") (", (")", "(")), Version("x;", ("x", ";"))))
+
+
+def test_published_trees_can_be_parsed_anew() -> None:
+    tokens = tuple("var VAR0 = new object [  ] { VAR1 ? . Name } ;".split(" "))
+    assert "" in tokens
+    given = Version("var VAR0=new object[] { VAR1 ?. Name };", tokens, dumps(Tree("own", "", ())))
+    edit = Edit("e", "csharp", given, given)
+    assert edit_trees(edit)[0].kind == "own"
+    before, after = edit_trees(edit, parsed=True)
+    assert before.tokens() == after.tokens() == tokens
+    grammar = learn([before])
+    assert same_tree(replay(grammar, Source.of(before), derive(grammar, Source.of(before), after)), after)
+    # No spaces where there should be some: the text does not parse, its tokens do.
+    text, tokens = "varVAR0 = 0;x", ("var", "VAR0", "=", "0", ";")
+    assert edit_trees(Edit("e", "csharp", Version(text, tokens), Version(text, tokens)))[0].tokens() == tokens
+    bad = Version("; ;", ("", ";"))
+    with pytest.raises(UnseenError):
+        edit_trees(Edit("e", "csharp", bad, bad))

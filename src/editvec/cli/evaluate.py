@@ -17,16 +17,22 @@ if TYPE_CHECKING:
 @click.option("-k", "beam", default=5, show_default=True, type=click.IntRange(1), help="Candidates an edit.")
 @click.option("--limit", type=click.IntRange(1), help="Take the first so many edits only.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write every edit's candidates and rank, as JSON lines.")
+@click.option("--pruned", is_flag=True, help="Also count as the paper's code does, which does not see operators (C#).")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def evaluate(folder: Path, file: str, beam: int, limit: int | None, out: Path | None, as_json: bool) -> None:
+def evaluate(
+    folder: Path, file: str, beam: int, limit: int | None, out: Path | None, pruned: bool, as_json: bool
+) -> None:
     """Measure how often a model, shown an edit's vector and its before, writes its after.
 
     Right is right token by token. Perplexity is the paper's: the mean over edits of the negative log-likelihood a
-    token. "unseen" leaves out the edits that occur, token by token, in the training set.
+    token. "unseen" leaves out the edits that occur, token by token, in the training set. --pruned also counts as the
+    original code does, on trees without operators, predefined types, modifiers, ref and out: an answer that differs in
+    these alone is right there.
 
     \b
     editvec evaluate runs/mine test.jsonl.gz
     editvec evaluate runs/mine test.parquet --out answers.jsonl --json
+    editvec evaluate runs/paper test.parquet --pruned
     """
     from contextlib import nullcontext
     from itertools import islice
@@ -58,17 +64,17 @@ def evaluate(folder: Path, file: str, beam: int, limit: int | None, out: Path | 
     if as_json:
         print_json(
             {
-                "all": report.all.as_json(beam),
-                "unseen": report.unseen.as_json(beam) if seen is not None else None,
+                "all": report.all.as_json(beam, pruned=pruned),
+                "unseen": report.unseen.as_json(beam, pruned=pruned) if seen is not None else None,
                 "too_long": report.too_long,
                 "no_tree": report.no_tree,
             }
         )
     else:
-        _print(report, beam, known=seen is not None)
+        _print(report, beam, known=seen is not None, pruned=pruned)
 
 
-def _print(report: Report, beam: int, *, known: bool) -> None:
+def _print(report: Report, beam: int, *, known: bool, pruned: bool) -> None:
     from rich.table import Table
 
     from editvec.cli.terminal import console, describe
@@ -79,9 +85,14 @@ def _print(report: Report, beam: int, *, known: bool) -> None:
     table.add_column("")
     for name, scores in sides:
         table.add_column(f"{name} ({describe(len(scores.ranks))})")
-    accuracies = [scores.accuracy for _, scores in sides]
-    recalls = [scores.recall(beam) for _, scores in sides]
-    for title, estimates in (("Acc@1", accuracies), (f"Recall@{beam}", recalls)):
+    rows = [
+        ("Acc@1", [scores.accuracy for _, scores in sides]),
+        (f"Recall@{beam}", [scores.recall(beam) for _, scores in sides]),
+    ]
+    if pruned:
+        rows.append(("Acc@1, pruned", [scores.pruned_accuracy for _, scores in sides]))
+        rows.append((f"Recall@{beam}, pruned", [scores.pruned_recall(beam) for _, scores in sides]))
+    for title, estimates in rows:
         table.add_row(
             title,
             *(f"{each.value:.2%} ({each.low:.1%} – {each.high:.1%})" for each in estimates),

@@ -30,6 +30,8 @@ class Answer:
     candidates: tuple[Candidate, ...]
     rank: int | None
     """The place of the true `after` among the candidates, from 1."""
+    pruned_rank: int | None
+    """The same as the original code counts (`metrics.pruned`)."""
     log_prob: float
     """Of the true `after`."""
     num_tokens: int
@@ -43,6 +45,7 @@ class Answer:
         return {
             "id": self.edit.id,
             "rank": self.rank,
+            "pruned_rank": self.pruned_rank,
             "log_prob": self.log_prob,
             "num_tokens": self.num_tokens,
             "seen": self.seen,
@@ -58,6 +61,7 @@ class Scores:
     """The answers to some edits, in numbers."""
 
     ranks: list[int | None] = field(default_factory=list)
+    pruned_ranks: list[int | None] = field(default_factory=list)
     log_probs: list[float] = field(default_factory=list)
     num_tokens: list[int] = field(default_factory=list)
     writable: int = 0
@@ -65,6 +69,7 @@ class Scores:
     def add(self, answer: Answer) -> None:
         """Counts one more."""
         self.ranks.append(answer.rank)
+        self.pruned_ranks.append(answer.pruned_rank)
         self.log_probs.append(answer.log_prob)
         self.num_tokens.append(answer.num_tokens)
         self.writable += answer.writable
@@ -79,6 +84,15 @@ class Scores:
         return metrics.mean(metrics.hits(self.ranks, k))
 
     @property
+    def pruned_accuracy(self) -> Estimate:
+        """The accuracy as the original code counts it, on trees without operators, predefined types and modifiers."""
+        return metrics.mean(metrics.hits(self.pruned_ranks, 1))
+
+    def pruned_recall(self, k: int) -> Estimate:
+        """The recall as the original code counts it."""
+        return metrics.mean(metrics.hits(self.pruned_ranks, k))
+
+    @property
     def perplexity(self) -> float:
         """A token, as the paper defines it."""
         return metrics.perplexity(self.log_probs, self.num_tokens)
@@ -88,15 +102,19 @@ class Scores:
         """The share of edits that can be written at all with this vocabulary."""
         return self.writable / len(self.ranks) if self.ranks else float("nan")
 
-    def as_json(self, k: int) -> dict[str, Any]:
-        """For machines."""
-        return {
+    def as_json(self, k: int, *, pruned: bool = False) -> dict[str, Any]:
+        """For machines; with `pruned`, also as the original code counts."""
+        found: dict[str, Any] = {
             "edits": len(self.ranks),
             "accuracy": self.accuracy._asdict(),
             f"recall@{k}": self.recall(k)._asdict(),
             "perplexity": self.perplexity,
             "ceiling": self.ceiling,
         }
+        if pruned:
+            found["pruned_accuracy"] = self.pruned_accuracy._asdict()
+            found[f"pruned_recall@{k}"] = self.pruned_recall(k)._asdict()
+        return found
 
 
 @dataclass(slots=True)
@@ -113,6 +131,7 @@ class Report:
         self.no_tree += 1
         for scores in (self.all,) if seen else (self.all, self.unseen):
             scores.ranks.append(None)
+            scores.pruned_ranks.append(None)
 
     def add(self, answer: Answer) -> None:
         """Counts one more."""
@@ -151,13 +170,14 @@ def _answer(
     # What the model reads is what it can be asked to write: lower-cased where it lower-cases. A token that it could
     # not name is wrong whatever the true one is.
     truth = read_tokens(edit, lowercase=model.config.lowercase)[1]
-    rank = metrics.rank_of(truth, [candidate.tokens for candidate in found])
+    written = [candidate.tokens for candidate in found]
     reach = example.after < len(model.vocab) if not model.config.copy else True
     writable = bool(((example.after != UNKNOWN) & reach).all())
     return Answer(
         edit=edit,
         candidates=tuple(found),
-        rank=rank,
+        rank=metrics.rank_of(truth, written),
+        pruned_rank=metrics.pruned_rank(truth, written),
         log_prob=log_prob,
         num_tokens=len(truth),
         seen=seen is not None and edit in seen,

@@ -24,6 +24,41 @@ def rank_of(answer: Sequence[str], candidates: Sequence[Sequence[str]]) -> int |
     return next((at for at, candidate in enumerate(candidates, 1) if tuple(candidate) == wanted), None)
 
 
+_OPERATORS = frozenset(
+    "+ - * / % & | ^ ! ~ < > <= >= == != && || ?? << >> >>> ++ -- is as "
+    "= += -= *= /= %= &= |= ^= <<= >>= >>>= ??=".split()
+)
+_TYPES = frozenset(
+    "bool byte sbyte char decimal double float int uint long ulong short ushort object string void nint nuint".split()
+)
+_UNSEEN = frozenset(
+    "public private protected internal static readonly const volatile virtual override abstract sealed extern "
+    "unsafe async partial ref out in".split()
+)
+_OPERATOR, _TYPE = "<operator>", "<type>"
+
+
+def pruned(tokens: Sequence[str]) -> tuple[str, ...]:
+    """What the original code compares of C# tokens: its trees have a node, but no token, for an operator and for a
+    predefined type, and nothing at all for modifiers, `ref`, `out` and `in`. So `a + b` is `a - b` there, not `a`."""
+    kept = []
+    for before, token in zip(("", *tokens), tokens, strict=False):
+        if token in _OPERATORS:
+            kept.append(_OPERATOR)
+        elif token in _TYPES:
+            kept.append(_TYPE)
+        elif token not in _UNSEEN or (token == "in" and before not in ("(", ",")):
+            # The `in` of a loop is no modifier.
+            kept.append(token)
+    return tuple(kept)
+
+
+def pruned_rank(answer: Sequence[str], candidates: Sequence[Sequence[str]]) -> int | None:
+    """The place of the answer among candidates as the original code counts: what it sees no difference between is one
+    candidate."""
+    return rank_of(pruned(answer), list(dict.fromkeys(map(pruned, candidates))))
+
+
 def hits(ranks: Sequence[int | None], k: int) -> NDArray[np.float64]:
     """For each rank 1 where it is at most k, else 0."""
     return np.array([rank is not None and rank <= k for rank in ranks], np.float64)

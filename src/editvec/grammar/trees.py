@@ -9,32 +9,49 @@ from editvec.syntax.fragment import parse_fragment
 from editvec.syntax.languages import Language
 from editvec.syntax.tree import Tree
 
-
-def edit_trees(edit: Edit) -> tuple[Tree, Tree]:
-    """The trees before and after: those that the data came with, or else parsed. UnseenError where there are none."""
-    return before_tree(edit), _tree(edit, edit.after, edit.model_after)
+_EMPTY = "empty"
+"""The kind of a token without a text."""
 
 
-def before_tree(edit: Edit) -> Tree:
+def edit_trees(edit: Edit, *, parsed: bool = False) -> tuple[Tree, Tree]:
+    """The trees before and after: those that the data came with, or, where it has none or with `parsed`, tree-sitter's.
+    UnseenError where there are none."""
+    return before_tree(edit, parsed=parsed), _tree(edit, edit.after, edit.model_after, parsed)
+
+
+def before_tree(edit: Edit, *, parsed: bool = False) -> Tree:
     """The tree before alone."""
-    return _tree(edit, edit.before, edit.model_before)
+    return _tree(edit, edit.before, edit.model_before, parsed)
 
 
-def _tree(edit: Edit, version: Version, tokens: Tokens) -> Tree:
-    if version.tree is not None:
+def _tree(edit: Edit, version: Version, tokens: Tokens, parsed: bool) -> Tree:
+    if version.tree is not None and not parsed:
         return tree.loads(version.tree)
     language = languages.get(edit.language)
     if not isinstance(language, Language):
         raise UnseenError(f"{edit.language} has no trees")
+    # Published data can hold tokens without a text (the size that `new object[]` leaves out), which no parser gives.
+    real = tuple(token for token in version.tokens if token)
     found = parse_fragment(language, version.text)
+    if found is None or found.tokens() != real:
+        # The text of published data lacks spaces here and there; its tokens are sound.
+        found = parse_fragment(language, " ".join(real)) or found
     if found is None:
         raise UnseenError("its text does not parse by itself")
-    if found.tokens() != version.tokens:
+    if found.tokens() != real:
         raise UnseenError("its tokens by itself are not those that it has in its file")
-    return _with_tokens(found, tokens)
+    (whole,) = _with_tokens(found, tokens, [at for at, token in enumerate(version.tokens) if token])
+    if whole.tokens() != tokens:
+        raise UnseenError("it begins with a token without a text")
+    return whole
 
 
-def _with_tokens(node: Tree, tokens: Tokens) -> Tree:
-    if node.leaf:
-        return Tree(node.kind, node.field, (), tokens[node.position], node.position, True)
-    return Tree(node.kind, node.field, tuple([_with_tokens(child, tokens) for child in node.children]))
+def _with_tokens(node: Tree, tokens: Tokens, places: list[int]) -> list[Tree]:
+    """The node with these tokens: the text of its i-th is at `places[i]`, those behind it without a text beside it."""
+    if not node.leaf:
+        inside = [each for child in node.children for each in _with_tokens(child, tokens, places)]
+        return [Tree(node.kind, node.field, tuple(inside))]
+    first = places[node.position]
+    behind = places[node.position + 1] if node.position + 1 < len(places) else len(tokens)
+    own = Tree(node.kind, node.field, (), tokens[first], first, True)
+    return [own, *(Tree(_EMPTY, "", (), tokens[at], at, True) for at in range(first + 1, behind))]

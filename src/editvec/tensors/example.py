@@ -73,6 +73,8 @@ class Exampler:
     """With one, examples have trees."""
     actions: bool = False
     """Whether they also have the actions that build one from the other."""
+    parsed: bool = False
+    """Whether trees are parsed even where the data came with some."""
 
     def __call__(self, edit: Edit, *, with_after: bool = True) -> Example:
         """The example of an edit, or of what an editor may see of it. TooLongError where it is longer than the limit,
@@ -121,7 +123,10 @@ class Exampler:
         if grammar is None:
             return None, None, None
         try:
-            before, after = edit_trees(edit) if with_after else (before_tree(edit), None)
+            if with_after:
+                before, after = edit_trees(edit, parsed=self.parsed)
+            else:
+                before, after = before_tree(edit, parsed=self.parsed), None
             source = Source.of(before)
             trees = pair_of(source, after, alignment, grammar)
             steps = steps_of(grammar, source, after, id_of) if self.actions and after else None

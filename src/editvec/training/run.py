@@ -113,7 +113,7 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
         save_weights(folder / INIT, init.network)
     else:
         words = vocab.build(counts, size=model.vocab_size, min_count=model.min_count)
-        grammar = learn(_Trees(files, share)) if trees else None
+        grammar = learn(_Trees(files, share, model.trees == "parsed")) if trees else None
     exampler = EditModel(model, words, grammar).exampler
     for side, name in zip(("train", "dev"), _CORPORA, strict=True):
         dropped = Counter[str]()
@@ -182,11 +182,12 @@ class _Trees:
 
     files: Files
     share: float
+    parsed: bool
 
     def __iter__(self) -> Iterator[Tree]:
-        for edit in _edits(self.files, "train", self.share, trees=True):
+        for edit in _edits(self.files, "train", self.share, trees=not self.parsed):
             try:
-                yield from edit_trees(edit)
+                yield from edit_trees(edit, parsed=self.parsed)
             except UnseenError:
                 continue
 

@@ -1,0 +1,108 @@
+"""What a grammar read from the training set can derive of each split, for the trees of the file and for tree-sitter's.
+
+python benchmarks/trees.py --data data/githubedits
+python benchmarks/trees.py --data runs/data --ending parquet --edits 20000 file
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from editvec import store
+from editvec.edit import Edit
+from editvec.grammar import Grammar, UnseenError, edit_trees, learn
+from editvec.syntax.tree import Tree
+from editvec.tensors.example import Exampler, NoTreeError, TooLongError
+from editvec.vocab import Vocab
+
+SPLITS = ("train", "dev", "test")
+
+
+class Split(NamedTuple):
+    edits: int
+    no_tree: int
+    unseen: int
+    actions: float
+    """An edit, on average over those that can be derived."""
+    texts: float
+    nodes: float
+    """Of before."""
+    examples: float
+    """A second of one core."""
+
+
+@click.command()
+@click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="With train, dev and test.")
+@click.option("--ending", default="jsonl.gz", show_default=True, help="Of the three files.")
+@click.option("--edits", type=int, help="Take the first so many of each file only.")
+@click.argument("kinds", nargs=-1, type=click.Choice(["file", "parsed"]))
+def main(data: Path, ending: str, edits: int | None, kinds: tuple[str, ...]) -> None:
+    """Print one table."""
+    titles = "trees|split|edits|no tree|not derivable|derivable|actions|tokens written|nodes|examples/s".split("|")
+    click.echo(f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
+    for kind in kinds or ("file", "parsed"):
+        parsed = kind == "parsed"
+        grammar = learn(_Trees(data / f"train.{ending}", edits, parsed))
+        for split in SPLITS:
+            found = _measure(islice(store.read(data / f"{split}.{ending}", trees=not parsed), edits), grammar, parsed)
+            share = 1 - (found.no_tree + found.unseen) / found.edits
+            click.echo(
+                f"| {kind} | {split} | {found.edits:,} | {found.no_tree:,} | {found.unseen:,} | {share:.2%} "
+                f"| {found.actions:.1f} | {found.texts:.1f} | {found.nodes:.1f} | {found.examples:.0f} |"
+            )
+        click.echo(
+            f"{kind}: {len(grammar.labels)} labels, {len(grammar.slots)} slots, {len(grammar.open_kinds)} open kinds"
+        )
+
+
+class _Trees:
+    """The trees of a file's edits, as often as they are asked for."""
+
+    def __init__(self, path: Path, edits: int | None, parsed: bool) -> None:
+        self.path, self.edits, self.parsed = path, edits, parsed
+
+    def __iter__(self) -> Iterator[Tree]:
+        for edit in islice(store.read(self.path, trees=not self.parsed), self.edits):
+            try:
+                yield from edit_trees(edit, parsed=self.parsed)
+            except UnseenError:
+                continue
+
+
+def _measure(edits: Iterator[Edit], grammar: Grammar, parsed: bool) -> Split:
+    exampler = Exampler(Vocab(()), grammar=grammar, actions=True, parsed=parsed)
+    count = no_tree = unseen = derived = actions = texts = nodes = 0
+    taken = 0.0
+    for edit in edits:
+        count += 1
+        start = time.process_time()
+        try:
+            example = exampler(edit)
+        except TooLongError:
+            count -= 1
+            continue
+        except NoTreeError:
+            try:
+                edit_trees(edit, parsed=parsed)
+                unseen += 1
+            except UnseenError:
+                no_tree += 1
+            continue
+        finally:
+            taken += time.process_time() - start
+        assert example.steps is not None and example.trees is not None
+        derived += 1
+        actions += len(example.steps.slots)
+        texts += int((example.steps.texts != 0).sum())
+        nodes += len(example.trees.before_kinds)
+    return Split(count, no_tree, unseen, actions / derived, texts / derived, nodes / derived, count / taken)
+
+
+if __name__ == "__main__":
+    main()
