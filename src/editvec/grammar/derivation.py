@@ -14,6 +14,7 @@ from editvec.grammar.grammar import NEXT, ROOT, Grammar, Shape, Slot, UnseenErro
 from editvec.syntax.tree import NOWHERE, Tree
 
 _TOKEN_POSITION = 0
+_START = Slot(ROOT, 0)
 
 
 class Choice(NamedTuple):
@@ -51,22 +52,15 @@ class Derivation:
     token: int | None
     """The label of a token without its text yet."""
     tree: Tree | None
+    """The positions of its tokens say nothing yet: `numbered`."""
     num_steps: int
+    due: Choice | Text | None = None
+    """What has to be decided next; None when the tree is complete."""
 
     @classmethod
     def start(cls, grammar: Grammar) -> Derivation:
         """Nothing is there yet."""
         return cls(grammar, None, None, None, 0)._settled()
-
-    @property
-    def due(self) -> Choice | Text | None:
-        """What has to be decided next; None when the tree is complete."""
-        if self.tree is not None:
-            return None
-        slot = self._slot()
-        if self.token is not None:
-            return Text(slot, self.token)
-        return Choice(slot, self.grammar.slots.get(slot, ()), slot.place == NEXT and slot.production != ROOT)
 
     def expand(self, label: int) -> Derivation:
         """ExpandR."""
@@ -83,10 +77,10 @@ class Derivation:
 
     def copy(self, tree: Tree) -> Derivation:
         """TreeCp."""
-        choice = self.due
-        if not isinstance(choice, Choice) or self.copy_label(tree) is None:
+        label = self.copy_label(tree)
+        if label is None:
             raise UnseenError(f"{tree.kind} in {self._where()}")
-        return self._added(_in_field(tree, self._field_for(tree)), self.num_steps + 1)._settled()
+        return self._added(_in_field(tree, self.grammar.labels[label].field), self.num_steps + 1)._settled()
 
     def reduce(self) -> Derivation:
         """Reduce."""
@@ -108,17 +102,15 @@ class Derivation:
         place = len(self.frame.children)
         return f"the field {production.fields[place]!r} of {production.kind}" if production.fields else production.kind
 
-    def _field_for(self, tree: Tree) -> str:
-        label = self.copy_label(tree)
-        assert label is not None
-        return self.grammar.labels[label].field
-
-    def _slot(self) -> Slot:
-        frame = self.frame
-        if frame is None:
-            return Slot(ROOT, 0)
-        fields = self.grammar.labels[frame.label].fields
-        return Slot(self.grammar.production_of[frame.label], NEXT if fields is None else len(frame.children))
+    def _next(self) -> Choice | Text | None:
+        """What comes next, be it settled or not."""
+        if self.tree is not None:
+            return None
+        frame, grammar = self.frame, self.grammar
+        slot = _START if frame is None else grammar.slot_at(frame.label, len(frame.children))
+        if self.token is not None:
+            return Text(slot, self.token)
+        return Choice(slot, grammar.slots.get(slot, ()), slot.place == NEXT)
 
     def _expanded(self, label: int, step: int) -> Derivation:
         found = self.grammar.labels[label]
@@ -139,7 +131,7 @@ class Derivation:
         """With one child more in the innermost frame, and the frames closed that are full with it."""
         frame = self.frame
         if frame is None:
-            return Derivation(self.grammar, None, None, _numbered(_in_field(child, "")), step)
+            return Derivation(self.grammar, None, None, _in_field(child, ""), step)
         more = Frame(frame.label, frame.opened, (*frame.children, child), frame.above)
         fields = self.grammar.labels[frame.label].fields
         grown = Derivation(self.grammar, more, None, None, step)
@@ -156,26 +148,25 @@ class Derivation:
         """After everything that leaves no choice."""
         now = self
         while True:
-            due = now.due
+            due = now._next()
             if isinstance(due, Text):
                 text = now.grammar.fixed.get((due.slot, due.label))
-                if text is None:
-                    return now
-                now = now._written(text, now.num_steps)
-            elif isinstance(due, Choice) and not due.may_end and len(due.labels) == 1:
+                if text is not None:
+                    now = now._written(text, now.num_steps)
+                    continue
+            elif due is not None and not due.may_end and len(due.labels) == 1:
                 (label,) = due.labels
-                if now.grammar.labels[label].shape is Shape.NODE:
-                    return now
-                now = now._expanded(label, now.num_steps)
-            else:
-                return now
+                if now.grammar.labels[label].shape is not Shape.NODE:
+                    now = now._expanded(label, now.num_steps)
+                    continue
+            return Derivation(now.grammar, now.frame, now.token, now.tree, now.num_steps, due)
 
 
 def _in_field(tree: Tree, field: str) -> Tree:
     return Tree(tree.kind, field, tree.children, tree.text, tree.position, tree.leaf)
 
 
-def _numbered(tree: Tree) -> Tree:
+def numbered(tree: Tree) -> Tree:
     """The tree with its tokens numbered from left to right."""
     count = 0
 

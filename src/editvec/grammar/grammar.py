@@ -193,6 +193,15 @@ class Grammar:
             for slot, options in self.slots.items()
         }
 
+    def slot_at(self, label: int, place: int) -> Slot:
+        """The slot of a label's next child, when `place` are there."""
+        slots = self._slots_at[label]
+        return slots[place] if slots else Slot(self.production_of[label], NEXT)
+
+    @cached_property
+    def _slots_at(self) -> tuple[tuple[Slot, ...], ...]:
+        return tuple(tuple(self.slots_of(label)) for label in range(len(self.labels)))
+
     def slots_of(self, label: int) -> list[Slot]:
         """The slots that a label opens, each of which must be filled; an open production need not have children."""
         fields = self.labels[label].fields

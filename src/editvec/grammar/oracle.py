@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from editvec.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp
-from editvec.grammar.derivation import Derivation
+from editvec.grammar.derivation import Derivation, numbered
 from editvec.grammar.grammar import NEXT, OPEN, ROOT, ROOT_FIELD, Grammar, Shape, Slot, UnseenError
 from editvec.syntax.tree import Tree
 
@@ -159,7 +159,7 @@ def replay(grammar: Grammar, source: Source, actions: Iterable[Action]) -> Tree:
         derivation = take(derivation, source, action)
     if derivation.tree is None:
         raise UnseenError("the actions end before the tree does")
-    return derivation.tree
+    return numbered(derivation.tree)
 
 
 def take(derivation: Derivation, source: Source, action: Action) -> Derivation:
