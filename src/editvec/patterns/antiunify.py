@@ -31,6 +31,12 @@ PUNCTUATION = frozenset("( ) [ ] { } . , ; :: = => -> :".split())
 """Tokens that say next to nothing about the code that they stand in."""
 
 
+_ENOUGH = 3
+"""How many examples that say the same mean exactly that: what they have in common is no chance."""
+NAMES = ("name", "property", "attribute", "field", "function")
+"""Fields that hold the names of members and of what is called."""
+
+
 class UnboundError(Exception):
     """After needs something that before does not have, or that differs between the examples in another way."""
 
@@ -117,9 +123,8 @@ class _Work:
         self.language = language
         self.pairs = tuple(pairs)
         self.holes: dict[tuple[Keys, bool], Hole] = {}
-        self.alone = len({(pair.before.key, pair.after.key) for pair in pairs}) == 1
-        self.others = [{(node.kind, node.key) for node in pair.after.walk()} for pair in pairs]
-        self.names = [{node.text for node in pair.after.walk() if node.is_leaf and node.named} for pair in pairs]
+        self.alone = len(pairs) < _ENOUGH and len({(pair.before.key, pair.after.key) for pair in pairs}) == 1
+        self.others = [pair.after.contents() for pair in pairs]
         opened = ("interpolated", "template", *(["string", "interpreted"] if into_strings else []))
         self.atoms = frozenset(kind for kind in language.literals if not kind.startswith(opened))
         """Kinds that are never looked into."""
@@ -148,15 +153,21 @@ class _Work:
 
     def _build_alone(self, nodes: tuple[Node, ...], keys: Keys, bind: bool) -> Template:
         node, root = nodes[0], self.pairs[0].before
-        if bind and self._shared(nodes) and is_value(node, root, self.language):
+        if bind and (node.kind, node.key) in self._values and is_value(node, root, self.language):
             return self._hole(nodes, keys, bind)
         if node.is_leaf:
-            moved = is_content(node, self.language) and node.text in self.names[0]
+            moved = is_content(node, self.language) and any(key == node.key for _, key in self.others[0])
             carried = self.with_names and is_carried_name(node, lambda each: self._shared((each,)), self.language)
             if bind and (moved or carried or self._is_parameter(node)):
                 return self._hole(nodes, keys, bind)
             return node
         return self._inner(nodes, bind=bind) or node
+
+    @cached_property
+    def _values(self) -> frozenset[tuple[str, Key]]:
+        """What stands after as a value."""
+        root = self.pairs[0].after
+        return frozenset((node.kind, node.key) for node in root.walk() if is_value(node, root, self.language))
 
     @cached_property
     def _parameters(self) -> frozenset[str]:
@@ -169,7 +180,10 @@ class _Work:
     def _may_be(self, hole: Hole, node: Node) -> bool:
         """Whether a node after is what the hole stands for: one example must have it of the same kind."""
         kind = innermost(node).kind
-        return not self.alone or kind in hole.inner_kinds or "parameter" in hole.inner_kinds[0] or hole.quoted
+        if not self.alone or hole.quoted or hole.role in NAMES:
+            return True
+        same = kind in hole.inner_kinds or "parameter" in hole.inner_kinds[0]
+        return same and (is_value(node, self.pairs[0].after, self.language) or self._is_parameter(innermost(node)))
 
     def _shared_template(self, nodes: tuple[Node, ...], keys: Keys) -> Template:
         """Something that the edit moved or kept: a hole, unless all examples have a name, a literal or an
@@ -201,9 +215,29 @@ class _Work:
             return None
         keys = tuple(_keys(each) for each in middles)
         ends = first.children[:opening], first.children[len(first.children) - closing :]
+        if not bind and (keys, True) not in self.holes and (split := self._split(middles)):
+            return Inner(first, [*ends[0], *split, *ends[1]])
         start = middles[0][0].start if middles[0] else ends[0][-1].end
         use = Use(self._many(nodes, keys, bind), start, middles[0][-1].end if middles[0] else start)
         return Inner(first, [*ends[0], use, *ends[1]])
+
+    def _split(self, lists: Sequence[list[Node]]) -> list[Template] | None:
+        """Lists that begin or end with what a hole for any number stands for, as that and the rest."""
+        for hole in [hole for hole in self.holes.values() if hole.many and all(hole.keys)]:
+            for last in (True, False):
+                sizes = [_num_spelled(each, key, last) for each, key in zip(lists, hole.keys, strict=True)]
+                if 0 in sizes:
+                    continue
+                cuts = [len(each) - size if last else size for each, size in zip(lists, sizes, strict=True)]
+                rests = [each[:cut] if last else each[cut:] for each, cut in zip(lists, cuts, strict=True)]
+                if not self._aligned(rests):
+                    continue
+                found = lists[0][cuts[0] :] if last else lists[0][: cuts[0]]
+                hole.num_uses += 1
+                use = Use(hole, found[0].start, found[-1].end)
+                built = [self.build(each, bind=False) for each in zip(*rests, strict=True)]
+                return [*built, use] if last else [use, *built]
+        return None
 
     def _aligned(self, lists: Sequence[list[Node]]) -> bool:
         if len({len(each) for each in lists}) != 1:
@@ -261,6 +295,12 @@ def _common(lists: Sequence[list[Node]], limit: int | None = None) -> int:
             break
         count += 1
     return count
+
+
+def _num_spelled(nodes: Sequence[Node], key: Key, last: bool) -> int:
+    """How many nodes at an end of a list spell a text; 0 when none do."""
+    sizes = range(1, len(nodes) + 1)
+    return next((size for size in sizes if _keys(nodes[-size:] if last else nodes[:size]) == key), 0)
 
 
 def _keys(nodes: Sequence[Node]) -> Key:

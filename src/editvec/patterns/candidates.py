@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from editvec.patterns.antiunify import Generalised, Hole, Inner, Template, UnboundError, Use, generalise
-from editvec.patterns.code import Code, Node
+import tree_sitter as ts
+
+from editvec.patterns.antiunify import NAMES, Generalised, Hole, Inner, Template, UnboundError, Use, generalise
+from editvec.patterns.code import Node, parse
 from editvec.patterns.rule import Metavariable, Pattern, Rule, digest
 from editvec.patterns.site import Pair, Site
 from editvec.patterns.template import name_holes, weigh, write
@@ -24,7 +26,6 @@ _MANY_EXAMPLES = 4
 """How many different texts of one kind say that it must be of that kind."""
 _MAX_LEVELS = 3
 _MAX_RENDERINGS = 12
-_NAMES = ("name", "property", "attribute", "field", "function")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _METAVARIABLE = re.compile(r"\$(?:\$\$)?_?([A-Z][A-Z0-9_]*)")
 
@@ -34,13 +35,17 @@ def levels(sites: Sequence[Site]) -> Iterator[tuple[Pair, ...]]:
     seen = set()
     for pair in sites[0].pairs:
         kinds = (pair.before.kind, pair.after.kind)
-        # A name alone may mean anything, and what is called is best known by its call.
-        if kinds in seen or pair.before.is_leaf or pair.before.field == "function" or is_list(pair.before):
+        if kinds in seen or not is_usable(pair):
             continue
         seen.add(kinds)
         chosen = [_of_kinds(site, *kinds) for site in sites]
         if all(chosen):
             yield tuple(p for p in chosen if p is not None)
+
+
+def is_usable(pair: Pair) -> bool:
+    """Whether a pair can be a pattern: a name alone may mean anything, and so may arguments without what is called."""
+    return not pair.before.is_leaf and not is_list(pair.before)
 
 
 def _of_kinds(site: Site, before: str, after: str) -> Pair | None:
@@ -75,8 +80,12 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
         variants = [rule]
         if unlike := _after_pattern(found, language):
             variants.append(replace(rule, unlike=(unlike,)))
-        parents = {node.parent.kind if node.parent is not None else "" for node in before}
-        if rule.weight < _ENOUGH and len(parents) == 1 and (parent := parents.pop()):
+        parents = {(node.parent.kind, node.field) if node.parent is not None else ("", "") for node in before}
+        ((parent, field), *others) = parents
+        if field == "function" and not others:
+            # What is called is known by its call, which the fix need not touch.
+            variants = [replace(each, inside=parent, field=field) for each in variants]
+        elif rule.weight < _ENOUGH and not others and parent:
             variants += [replace(each, inside=parent, weight=each.weight + 0.4) for each in variants]
         kept = [each for each in variants if each.weight >= min_weight]
         rules += kept
@@ -88,7 +97,7 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
 
 def _may_vanish(hole: Hole) -> bool:
     """Whether an edit may drop what a hole stands for: not any code at all, and not the name that it was about."""
-    return hole.leaf and len(set(hole.inner_kinds)) == 1 and hole.role not in _NAMES
+    return hole.leaf and len(set(hole.inner_kinds)) == 1 and hole.role not in NAMES
 
 
 def _rule(found: Generalised, language: Language) -> Rule | None:
@@ -147,21 +156,32 @@ def _after_pattern(found: Generalised, language: Language) -> Pattern | None:
 
 @lru_cache(maxsize=4096)
 def find_place(text: str, kind: str, language: Language) -> tuple[str, str] | None:
-    """The first of the language's places in which the first node of that kind is the whole pattern."""
+    """The first of the language's places in which the first node of that kind is the whole pattern.
+
+    Any number of statements does not parse; ast-grep takes it all the same."""
     plain = _METAVARIABLE.sub(lambda match: f"z{match[1]}", text)
     size = len(plain.encode("utf-8", "surrogateescape"))
     flawed = None
     for opening, closing in language.places:
-        code = Code(language, plain.join((opening, closing)).encode("utf-8", "surrogateescape"))
-        first = next((node for node in code.root.walk() if node.kind == kind and node.named), None)
+        root = parse(language, plain.join((opening, closing)).encode("utf-8", "surrogateescape")).root_node
         start = len(opening.encode())
-        if first is None or (first.start, first.end) != (start, start + size):
+        if _first(root, kind) != (start, start + size):
             continue
-        if not code.has_error:
+        if not root.has_error:
             return opening, closing
         flawed = flawed or (opening, closing)
-    # Any number of statements is no statement to the parser; ast-grep takes it all the same.
-    return flawed
+    return flawed if "$$$" in text else None
+
+
+def _first(root: ts.Node, kind: str) -> tuple[int, int] | None:
+    """Where the first named node of a kind is."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.type == kind and node.is_named:
+            return node.start_byte, node.end_byte
+        stack += reversed(node.children)
+    return None
 
 
 def _metavariable(hole: Hole, language: Language, *, loosens: bool) -> Metavariable:
@@ -177,7 +197,7 @@ def _metavariable(hole: Hole, language: Language, *, loosens: bool) -> Metavaria
         return Metavariable(hole.name)
     kinds = set(hole.inner_kinds)
     general = kinds & (language.primaries - language.literals)
-    if general and (len(kinds) > 1 or len(set(hole.keys)) < _MANY_EXAMPLES) and hole.role not in _NAMES:
+    if general and (len(kinds) > 1 or len(set(hole.keys)) < _MANY_EXAMPLES) and hole.role not in NAMES:
         # Where a variable can stand, anything can that holds together like one.
         if not loosens:
             return Metavariable(hole.name)
@@ -204,9 +224,13 @@ def _holds(text: str, name: str, language: Language) -> bool:
         at = match.end()
     plain += text[at:]
     for opening, closing in language.places:
-        code = Code(language, plain.join((opening, closing)).encode("utf-8", "surrogateescape"))
-        if not code.has_error:
+        root = parse(language, plain.join((opening, closing)).encode("utf-8", "surrogateescape")).root_node
+        if not root.has_error:
             start = len(opening.encode())
-            nodes = {(node.start - start, node.end - start) for node in code.root.walk()}
-            return all((span, span + len(loose)) in nodes for span in spans)
+            return all(_is_node(root, start + span, start + span + len(loose)) for span in spans)
     return False
+
+
+def _is_node(root: ts.Node, start: int, end: int) -> bool:
+    node = root.descendant_for_byte_range(start, end)
+    return node is not None and (node.start_byte, node.end_byte) == (start, end)

@@ -4,16 +4,17 @@ pair, as long as something specific is left (Bader et al., 2019)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from editvec.patterns.antiunify import generalise
-from editvec.patterns.candidates import MIN_WEIGHT, common
+from editvec.patterns.candidates import MIN_WEIGHT, common, is_usable
 from editvec.patterns.site import Site
 from editvec.patterns.template import name_holes, weigh, write
 from editvec.syntax.languages import Language
 
 _REPRESENTATIVES = 4
 """How many sites of a cluster are compared with another cluster's."""
-_MAX_CLUSTERS = 60
+_MAX_CLUSTERS = 40
 """Of more shapes than these, the most frequent are merged."""
 
 Cluster = tuple[Site, ...]
@@ -49,7 +50,7 @@ def hierarchy(sites: Sequence[Site], language: Language) -> list[Cluster]:
 
 def _shape(site: Site, language: Language) -> tuple[str, str, str, str]:
     """What one example alone says: its smallest pair with the values that stand on both sides as holes."""
-    pair = site.pairs[0]
+    pair = next((each for each in site.pairs if is_usable(each)), site.pairs[0])
     found = generalise([pair], language)
     name_holes(found, language)
     one, other = (" ".join(write(side, one_line=True).split()) for side in (found.before, found.after))
@@ -59,7 +60,7 @@ def _shape(site: Site, language: Language) -> tuple[str, str, str, str]:
 def _likeness(one: Cluster, other: Cluster, language: Language) -> float:
     """How much two clusters have in common; 0 when that is no pattern."""
     chosen = one[:_REPRESENTATIVES] + other[:_REPRESENTATIVES]
-    for found in common(chosen, language, min_weight=MIN_WEIGHT / 4):
+    for found in islice(common(chosen, language, min_weight=MIN_WEIGHT / 4), 2):
         if weigh(found.before, language) < MIN_WEIGHT / 2:
             continue
         return weigh(found.before, language) + weigh(found.after, language)

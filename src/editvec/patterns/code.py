@@ -26,7 +26,20 @@ Key = tuple[str, ...]
 class Node:
     """A node of a parsed text: the bytes [start, end) and the tokens [low, high) that it spans."""
 
-    __slots__ = ("children", "code", "end", "field", "high", "kind", "low", "named", "parent", "start", "whole")
+    __slots__ = (
+        "below",
+        "children",
+        "code",
+        "end",
+        "field",
+        "high",
+        "kind",
+        "low",
+        "named",
+        "parent",
+        "start",
+        "whole",
+    )
 
     def __init__(self, code: Code, node: ts.Node, field: str, parent: Node | None) -> None:
         self.code = code
@@ -37,6 +50,7 @@ class Node:
         self.start, self.end = node.start_byte, node.end_byte
         self.low = self.high = len(code.tokens)
         self.children: list[Node] = []
+        self.below: frozenset[tuple[str, Key]] | None = None
         self.whole = True
         """False where children far from the span were left out."""
 
@@ -62,6 +76,12 @@ class Node:
             node = stack.pop()
             yield node
             stack.extend(reversed(node.children))
+
+    def contents(self) -> frozenset[tuple[str, Key]]:
+        """The kinds and texts of the node and all below it."""
+        if self.below is None:
+            self.below = frozenset((node.kind, node.key) for node in self.walk())
+        return self.below
 
     def ancestors(self) -> Iterator[Node]:
         """The parent, its parent and so on."""

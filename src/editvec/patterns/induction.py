@@ -79,7 +79,7 @@ def _merit(each: Proved, covered: set[str]) -> tuple[float, ...]:
     rule, proof = each.rule, each.proof
     assert isinstance(rule, Rule)
     new = len(set(proof.support) - covered)
-    conditions = bool(rule.inside) + bool(rule.unlike)
+    conditions = (bool(rule.inside) and not rule.field) + bool(rule.unlike)
     return (new, len(proof.support), len(proof.exact), -conditions, -len(rule.before.text), -proof.elsewhere)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from hashlib import blake2b
 from typing import Any
 
@@ -62,10 +63,12 @@ class Rule:
     metavariables: tuple[Metavariable, ...] = ()
     inside: str = ""
     """The kind of the parent, where the examples need it."""
+    field: str = ""
+    """What the place is called in that parent."""
     unlike: tuple[Pattern, ...] = ()
     """What is no place for the rule although `before` matches."""
     message: str = ""
-    weight: float = field(default=0.0, compare=False)
+    weight: float = dataclass_field(default=0.0, compare=False)
     """How much `before` says."""
 
     @property
@@ -82,7 +85,7 @@ class Rule:
         """The rule as ast-grep reads it."""
         rule: dict[str, Any] = {"pattern": self.before.as_dict()}
         if self.inside:
-            rule["inside"] = {"kind": self.inside}
+            rule["inside"] = {"kind": self.inside, **({"field": self.field} if self.field else {})}
         if self.unlike:
             nots = [{"pattern": pattern.as_dict()} for pattern in self.unlike]
             rule["not"] = nots[0] if len(nots) == 1 else {"any": nots}

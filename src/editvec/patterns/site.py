@@ -93,7 +93,7 @@ def edit_example(edit: Edit) -> Example | None:
     if not isinstance(language, Language):
         return None
     before, after = encode(edit.before.text), encode(edit.after.text)
-    for opening, closing in _wrappings(language):
+    for opening, closing in _wrappings(language, before):
         texts = [opening + each + closing for each in (before, after)]
         start = len(opening)
         example = Example(
@@ -104,10 +104,13 @@ def edit_example(edit: Edit) -> Example | None:
     return None
 
 
-def _wrappings(language: Language) -> list[tuple[bytes, bytes]]:
+def _wrappings(language: Language, text: bytes) -> list[tuple[bytes, bytes]]:
     """The language's wrappings for fragments, the same for headers without their body, and all places of patterns."""
     plain = [(opening.encode(), closing.encode()) for opening, closing in language.wrappers]
     headers = [(opening, language.empty_body.encode() + closing) for opening, closing in plain]
+    if text.rstrip().endswith(b":"):
+        # A header that ends like this also parses without its body, as something else.
+        plain, headers = headers, plain
     return plain + headers + [(opening.encode(), closing.encode()) for opening, closing in language.places]
 
 

@@ -111,6 +111,7 @@ PYTHON = Language(
         ("", ""),
         ("return ", ""),
         ("f", ""),
+        ("f(", ")"),
         ("def f", ": pass"),
         ("def f(", "): pass"),
         ("class C:\n    ", ""),
