@@ -11,7 +11,6 @@ from editvec.mining.git import MAX_TEXT_BYTES, Blobs, Repository
 from editvec.syntax.languages import language_of
 from editvec.syntax.token import decode, encode
 
-
 _QUIET = ("--no-ext-diff", "--no-textconv", "--name-only", "-z", "--diff-filter=d", "--end-of-options")
 
 
