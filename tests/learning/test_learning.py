@@ -93,6 +93,8 @@ def test_a_record_is_believed_by_what_people_did() -> None:
     assert Record(10, 10, reversed=10).confidence < Record(10, 10).confidence / 1.5
     assert Record(10, 10, left=100).confidence < 0.2
     assert Record(2, 2).confidence < Record(20, 20).confidence
+    assert Record(10, 10, left=8, years=9).confidence < Record(10, 10, left=8).confidence
+    assert Record(10, 10, years=9).confidence == Record(10, 10).confidence
 
 
 def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) -> None:
@@ -122,8 +124,8 @@ def test_prose_is_learned_too(tmp_path: Path) -> None:
 def test_a_folder_gives_back_what_was_saved(learned: Learned, tmp_path: Path) -> None:
     folder.save(tmp_path, learned, ABOUT, "<p>")
     known = folder.load(tmp_path)
-    assert [(each.name, each.rule, each.record) for each in known] == [
-        (each.name, each.rule, each.record) for each in learned.patterns
+    assert [(each.name, each.rule, each.record and each.record.as_json()) for each in known] == [
+        (each.name, each.rule, each.record and each.record.as_json()) for each in learned.patterns
     ]
     assert folder.pick(known, ["2", known[0].name]) == [known[1], known[0]]
     with pytest.raises(UserError, match="no pattern '77'"):

@@ -164,13 +164,15 @@ def _recorded(named: Sequence[Pattern], past: Past, edits: Sequence[Edit], advan
     """Each with what history says of its rule."""
     shapes = Counter((edit.language, shape_of(edit)) for edit in edits)
     languages = sorted({pattern.language for pattern in named if pattern.rule})
+    end = max((edit.source.author_date for edit in edits if edit.source and edit.source.author_date), default=None)
     said: dict[str, Record | None] = {}
     for number, language in enumerate(languages):
         advance(number, len(languages), 0)
         ruled = [pattern for pattern in named if pattern.rule and pattern.language == language]
         for pattern, record in zip(ruled, records(past, ruled, language), strict=True):
             reverse = shapes[language, _reverse(shape_of(pattern.edits[0]))]
-            said[pattern.name] = replace(record, reversed=reverse) if record else None
+            years = (end - pattern.span[1]).days / 365.25 if end and pattern.span else 0.0
+            said[pattern.name] = replace(record, reversed=reverse, years=years) if record else None
     return [_believed(pattern, said.get(pattern.name)) for pattern in named]
 
 

@@ -28,13 +28,16 @@ class Record:
     """How often people made the reverse edit."""
     left: int = 0
     """Places where it matches today: nobody edited them so far."""
+    years: float = 0.0
+    """Since people last made the edit, until the history ends."""
 
     @property
     def confidence(self) -> float:
         """How sure it is that a match is due: the share of its matches that people edited so, less the share of reverse
-        edits. A place left until today counts half: it may be due, or fine as it is. One edit and one match more are
-        assumed, so that a short record is not a perfect one."""
-        precision = (self.edited + 1) / (self.matched + self.left / 2 + 2)
+        edits. A place left until today may be due, or fine as it is: it counts half, and more the longer people have
+        left it alone. One edit and one match more are assumed, so that a short record is not a perfect one."""
+        weight = 0.5 + min(1.0, 0.15 * self.years)
+        precision = (self.edited + 1) / (self.matched + weight * self.left + 2)
         return precision * (self.edited + 1) / (self.edited + 1 + self.reversed)
 
     def as_json(self) -> dict[str, Any]:
@@ -44,6 +47,7 @@ class Record:
             "edited": self.edited,
             "reversed": self.reversed,
             "left": self.left,
+            "years": self.years,
             "confidence": round(self.confidence, 4),
         }
 
@@ -136,6 +140,9 @@ class Pattern:
         }
 
 
+_RECORDED = ("matched", "edited", "reversed", "left", "years")
+
+
 def from_json(entry: Mapping[str, Any], rule: str | None) -> Pattern:
     """What `as_json` wrote, with its rule's text; without its edits and places."""
     dates = [datetime.fromisoformat(entry[key]) for key in ("first", "last") if entry[key]]
@@ -154,5 +161,5 @@ def from_json(entry: Mapping[str, Any], rule: str | None) -> Pattern:
         span=(dates[0], dates[1]) if len(dates) == 2 else None,
         rule=rule,
         support=entry["rule"]["support"] if entry["rule"] else 0,
-        record=Record(record["matched"], record["edited"], record["reversed"], record["left"]) if record else None,
+        record=Record(**{key: record[key] for key in _RECORDED}) if record else None,
     )
