@@ -208,7 +208,8 @@ class Parsed:
         layout = self.layout
         if layout is None:
             return [_captured(self.facts.members, self.tree)]
-        if not layout.is_glued(self.data):
+        # Between #if and #endif, too, a segment may not make sense alone.
+        if not layout.is_glued(self.data) and b"#if" not in self._outside[0]:
             return None
         spans = layout.skeleton(self.data)
         known, key = self.facts.members_by_text, hash(b"".join([self.data[low:high] for low, high in spans]))
