@@ -171,6 +171,28 @@ def test_no_rule_says_why(before: str, after: str, reason: str) -> None:
         assert reason in why_not([example])
 
 
+def test_what_is_called_matters_when_its_arguments_change() -> None:
+    pairs = [("a = f(context);", "a = f(context, b);"), ("c = g(context);", "c = g(context, b);")]
+    assert _rules("java", *pairs) == [("f($X)", "f($X, b)", 1), ("g($X)", "g($X, b)", 1)]
+    found = _rules("java", ("return a;", "return this.a;"), ("return b;", "return this.b;"))
+    assert all("$" not in before for before, _, _ in found)
+
+
+def test_words_move_out_of_strings_and_into_longer_ones() -> None:
+    found = _rules(
+        "csharp",
+        ('throw new ArgumentNullException("key");', "throw new ArgumentNullException(nameof(key));"),
+        ('throw new ArgumentNullException("value");', "throw new ArgumentNullException(nameof(value));"),
+    )
+    assert found == [('new ArgumentNullException("$X")', "new ArgumentNullException(nameof($X))", 2)]
+    found = _rules(
+        "go",
+        ('return errors.Wrap(err, "read file")', 'return fmt.Errorf("read file: %w", err)'),
+        ('e := errors.Wrap(x.err, "commit")', 'e := fmt.Errorf("commit: %w", x.err)'),
+    )
+    assert found == [('errors.Wrap($X, "$Y")', 'fmt.Errorf("$Y: %w", $X)', 2)]
+
+
 def test_a_bare_metavariable_is_no_rule() -> None:
     assert _rules("csharp", ("f(a);", "f(a.B());"), ("g(c.d);", "g(c.d.B());")) == []
 

@@ -6,6 +6,7 @@ hole. One example alone is generalised too: a value that stands on both sides be
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,6 +32,8 @@ PUNCTUATION = frozenset("( ) [ ] { } . , ; :: = => -> :".split())
 """Tokens that say next to nothing about the code that they stand in."""
 
 
+_MIN_QUOTE = 3
+"""How many characters a string must have that is found again in another."""
 _ENOUGH = 3
 """How many examples that say the same mean exactly that: what they have in common is no chance."""
 NAMES = ("name", "property", "attribute", "field", "function")
@@ -71,6 +74,9 @@ class Use:
     hole: Hole
     start: int
     end: int
+    prefix: str = ""
+    """What stands before it in the same string."""
+    suffix: str = ""
 
 
 @dataclass(eq=False)
@@ -156,12 +162,35 @@ class _Work:
         if bind and (node.kind, node.key) in self._values and is_value(node, root, self.language):
             return self._hole(nodes, keys, bind)
         if node.is_leaf:
-            moved = is_content(node, self.language) and any(key == node.key for _, key in self.others[0])
+            moved = is_content(node, self.language) and self._moves(node)
             carried = self.with_names and is_carried_name(node, lambda each: self._shared((each,)), self.language)
             if bind and (moved or carried or self._is_parameter(node)):
                 return self._hole(nodes, keys, bind)
-            return node
+            return node if bind else self._within_string(nodes) or node
         return self._inner(nodes, bind=bind) or node
+
+    def _moves(self, content: Node) -> bool:
+        """Whether what stands between quotes stands after in another role, or in a longer string."""
+        if ("", content.key) in {("", key) for _, key in self.others[0]}:
+            return True
+        contents = [node for node in self.pairs[0].after.walk() if is_content(node, self.language)]
+        return len(content.text) >= _MIN_QUOTE and any(content.text in node.text for node in contents)
+
+    def _within_string(self, nodes: tuple[Node, ...]) -> Use | None:
+        """The content of strings that hold, each between the same words, what a hole between quotes stands for."""
+        if not all(is_content(node, self.language) for node in nodes):
+            return None
+        for hole in self.holes.values():
+            values = ["".join(key) for key in hole.keys]
+            if not hole.quoted or not all(value in node.text for node, value in zip(nodes, values, strict=True)):
+                continue
+            around = {node.text.partition(value)[::2] for node, value in zip(nodes, values, strict=True)}
+            prefix, suffix = around.pop()
+            # A capital, a digit or an underscore would be read as part of the metavariable's name.
+            if not around and not re.match(r"[A-Z0-9_]", suffix):
+                hole.num_uses += 1
+                return Use(hole, nodes[0].start, nodes[0].end, prefix, suffix)
+        return None
 
     @cached_property
     def _values(self) -> frozenset[tuple[str, Key]]:
@@ -250,6 +279,8 @@ class _Work:
     def _hole(self, nodes: tuple[Node, ...], keys: Keys, bind: bool) -> Use:
         if (keys, False) not in self.holes:
             if not bind:
+                if use := self._within_string(nodes):
+                    return use
                 raise UnboundError(f"after has {' '.join(keys[0])}, which before does not determine")
             if not all(keys):
                 raise UnboundError("something optional differs")

@@ -15,7 +15,7 @@ from editvec.patterns.code import Node, parse
 from editvec.patterns.rule import Metavariable, Pattern, Rule, digest
 from editvec.patterns.site import Pair, Site
 from editvec.patterns.template import name_holes, weigh, write
-from editvec.patterns.value import is_list
+from editvec.patterns.value import innermost, is_list
 from editvec.syntax.languages import Language
 
 MIN_WEIGHT = 0.5
@@ -45,7 +45,7 @@ def levels(sites: Sequence[Site]) -> Iterator[tuple[Pair, ...]]:
 
 def is_usable(pair: Pair) -> bool:
     """Whether a pair can be a pattern: a name alone may mean anything, and so may arguments without what is called."""
-    return not pair.before.is_leaf and not is_list(pair.before)
+    return not innermost(pair.before).is_leaf and not is_list(pair.before)
 
 
 def _of_kinds(site: Site, before: str, after: str) -> Pair | None:
@@ -71,7 +71,8 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
     rules: list[Rule] = []
     number = 0
     for found in common(sites, language, min_weight=0.0):
-        if any(hole.num_uses == 1 and not _may_vanish(hole) for hole in found.holes):
+        name_holes(found, language)
+        if any(hole.num_uses == 1 and not _may_vanish(hole) for hole in found.holes) or _calls_anything(found):
             continue
         rule = _rule(found, language)
         if rule is None or rule.before.text == rule.after:
@@ -85,7 +86,7 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
         if field == "function" and not others:
             # What is called is known by its call, which the fix need not touch.
             variants = [replace(each, inside=parent, field=field) for each in variants]
-        elif rule.weight < _ENOUGH and not others and parent:
+        elif rule.weight < _ENOUGH and not others and parent and parent not in language.bodies:
             variants += [replace(each, inside=parent, weight=each.weight + 0.4) for each in variants]
         kept = [each for each in variants if each.weight >= min_weight]
         rules += kept
@@ -93,6 +94,24 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
         if number >= _MAX_LEVELS:
             break
     return rules
+
+
+def _calls_anything(found: Generalised) -> bool:
+    """Whether the edit is about the arguments of something, and what that is does not matter: it always does."""
+    before, after = dict(_calls(found.before)), dict(_calls(found.after))
+    return any(hole in after and after[hole] != arguments for hole, arguments in before.items())
+
+
+def _calls(template: Template) -> Iterator[tuple[int, str]]:
+    """The holes that are called (or made), each with its arguments."""
+    if not isinstance(template, Inner):
+        return
+    called = next((child for child in template.children if isinstance(child, Use) and not child.hole.many), None)
+    given = next((child for child in template.children if not isinstance(child, Use) and is_list(_node(child))), None)
+    if called is not None and given is not None and "argument" in _node(given).kind:
+        yield id(called.hole), "".join(write(given, one_line=True).split())
+    for child in template.children:
+        yield from _calls(child)
 
 
 def _may_vanish(hole: Hole) -> bool:

@@ -71,7 +71,8 @@ def write(template: Template, *, one_line: bool, prefix: str = "") -> str:
 def _word(leaf: Node | Use, prefix: str) -> str:
     if isinstance(leaf, Node):
         return leaf.text
-    return ("$$$" if leaf.hole.many else "$") + prefix + leaf.hole.name
+    name = ("$$$" if leaf.hole.many else "$") + prefix + leaf.hole.name
+    return name if prefix else leaf.prefix + name + leaf.suffix
 
 
 def _indentation(data: bytes, offset: int) -> bytes:
@@ -94,6 +95,12 @@ def _gap(gap: bytes, indent: bytes, one_line: bool) -> str:
     return "\n" * (len(lines) - 1) + decode(last)
 
 
+_COMMON = frozenset(
+    "return new var let const auto private public protected internal static final this self if else import from def "
+    "func fn function in int string bool void object".split()
+)
+"""Words that stand in code of all kinds."""
+_COMMON_VALUES = frozenset("null nil None undefined true false True False 0 1".split())
 _WORD = re.compile(r"\w")
 
 
@@ -107,6 +114,10 @@ def weigh(template: Template, language: Language) -> float:
             if not leaf.hole.many:
                 weight += 0.5 if id(leaf.hole) in seen else 0.0
                 seen.add(id(leaf.hole))
+        elif leaf.text in _COMMON:
+            weight += 0.2
+        elif leaf.text in _COMMON_VALUES:
+            weight += 0.5
         elif leaf.named:
             weight += 1.0
         elif _WORD.match(leaf.text):
