@@ -47,16 +47,30 @@ def save(folder: Path, learned: Learned, about: Mapping[str, Any], page: str) ->
 
 def load(folder: Path) -> list[Pattern]:
     """The patterns in a folder, in their order, with their rules."""
+    document = about(folder)
+    try:
+        return [from_json(entry, _rule(folder, entry)) for entry in document["patterns"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise _foreign(folder, error) from None
+
+
+def about(folder: Path) -> dict[str, Any]:
+    """What was learned from where: all of `patterns.json`."""
     path = folder / PATTERNS
     if not path.is_file():
         raise UserError(f"{folder} holds no patterns. Learn some first: editvec learn.")
     try:
-        document = orjson.loads(path.read_bytes())
-        if document["schema"] != SCHEMA:
-            raise BadInputError(path, None, f"schema {document['schema']}, this version reads {SCHEMA}. Learn again.")
-        return [from_json(entry, _rule(folder, entry)) for entry in document["patterns"]]
-    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-        raise BadInputError(path, None, f"not what editvec learn writes ({error}). Learn again.") from None
+        document: dict[str, Any] = orjson.loads(path.read_bytes())
+        schema = document["schema"]
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise _foreign(folder, error) from None
+    if schema != SCHEMA:
+        raise BadInputError(path, None, f"schema {schema}, this version reads {SCHEMA}. Learn again.")
+    return document
+
+
+def _foreign(folder: Path, error: Exception) -> BadInputError:
+    return BadInputError(folder / PATTERNS, None, f"not what editvec learn writes ({error}). Learn again.")
 
 
 def _rule(folder: Path, entry: Mapping[str, Any]) -> str | None:

@@ -70,5 +70,9 @@ def _wanted(listed: bytes, languages: Collection[str]) -> Iterator[tuple[str, st
 
 
 def _is_written(data: bytes) -> bool:
-    """Whether a person wrote it, as text."""
+    """Whether a person wrote it, as text that ast-grep reads."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
     return b"\0" not in data and not is_generated_text(data) and not is_lfs_pointer(data)

@@ -42,13 +42,19 @@ class Point:
 
 
 def render(
-    patterns: Sequence[Pattern], about: Mapping[str, Any], points: Sequence[Point] = (), edits: Sequence[Edit] = ()
+    patterns: Sequence[Pattern],
+    about: Mapping[str, Any],
+    points: Sequence[Point] = (),
+    edits: Sequence[Edit] = (),
+    *,
+    live: bool = False,
 ) -> str:
-    """The page."""
+    """The page. A live one asks its server what was said about each place, and tells it."""
     authors = Counter(edit.source.author for edit in edits if edit.source and edit.source.author)
     dates = [edit.source.author_date for edit in edits if edit.source and edit.source.author_date]
     return _template().render(
         about=about,
+        live=live,
         patterns=[_shown(pattern, number, dates) for number, pattern in enumerate(patterns, 1)],
         due=sum(len(pattern.places) for pattern in patterns),
         proved=sum(pattern.rule is not None for pattern in patterns),
