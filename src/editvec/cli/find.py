@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from editvec.cli.options import min_confidence_option
+
 if TYPE_CHECKING:
     from editvec.patterns.pattern import Pattern
 
@@ -19,13 +21,7 @@ if TYPE_CHECKING:
     "--patterns", "folder", type=click.Path(path_type=Path), help="Where they are.  [default: .editvec in REPO]"
 )
 @click.option("--changed-since", metavar="REF", help="Only in files that differ from this revision.")
-@click.option(
-    "--min-confidence",
-    type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="How sure history must be that a place is due.",
-)
+@min_confidence_option
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", show_default=True, help="Output."
 )

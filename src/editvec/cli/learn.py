@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from editvec.cli.options import min_confidence_option
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -30,13 +32,7 @@ _SHOWN = 20
 @click.option("--model", "model_folder", help="A trained model's folder, or none.  [default: the one in the package]")
 @click.option("--min-edits", type=click.IntRange(2), default=3, show_default=True, help="Fewer edits are no pattern.")
 @click.option("--min-commits", type=click.IntRange(1), default=2, show_default=True, help="Nor are fewer commits.")
-@click.option(
-    "--min-confidence",
-    type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="How sure history must be that a place is due.",
-)
+@min_confidence_option
 @click.option("--workers", type=click.IntRange(0), default=0, help="Processes; 0 means one a core.  [default: 0]")
 @click.option("--json", "as_json", is_flag=True, help="Print patterns.json.")
 def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None:

@@ -13,3 +13,11 @@ label_option = click.option(
     help="Where an edit's label is: before the last underscore of its id, in its label field, its repository, "
     "its language. Edits without one are left out.",
 )
+
+min_confidence_option = click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="How sure history must be that a place is due.",
+)
