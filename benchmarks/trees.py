@@ -48,7 +48,7 @@ def main(data: Path, ending: str, edits: int | None, kinds: tuple[str, ...]) -> 
     click.echo(f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
     for kind in kinds or ("file", "parsed"):
         parsed = kind == "parsed"
-        grammar = learn(_Trees(data / f"train.{ending}", edits, parsed))
+        grammar = learn(_trees(data / f"train.{ending}", edits, parsed))
         for split in SPLITS:
             found = _measure(islice(store.read(data / f"{split}.{ending}", trees=not parsed), edits), grammar, parsed)
             share = 1 - (found.no_tree + found.unseen) / found.edits
@@ -61,18 +61,12 @@ def main(data: Path, ending: str, edits: int | None, kinds: tuple[str, ...]) -> 
         )
 
 
-class _Trees:
-    """The trees of a file's edits, as often as they are asked for."""
-
-    def __init__(self, path: Path, edits: int | None, parsed: bool) -> None:
-        self.path, self.edits, self.parsed = path, edits, parsed
-
-    def __iter__(self) -> Iterator[Tree]:
-        for edit in islice(store.read(self.path, trees=not self.parsed), self.edits):
-            try:
-                yield from edit_trees(edit, parsed=self.parsed)
-            except UnseenError:
-                continue
+def _trees(path: Path, edits: int | None, parsed: bool) -> Iterator[Tree]:
+    for edit in islice(store.read(path, trees=not parsed), edits):
+        try:
+            yield from edit_trees(edit, parsed=parsed)
+        except UnseenError:
+            continue
 
 
 def _measure(edits: Iterator[Edit], grammar: Grammar, parsed: bool) -> Split:

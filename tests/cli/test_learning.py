@@ -60,7 +60,10 @@ def test_evaluate(trained: Path) -> None:
     found = json.loads(done.stdout)
     assert found["all"]["edits"] == 7
     assert found["all"]["accuracy"]["value"] == 1.0
-    assert "recall@3" in found["all"]
+    assert "recall@3" in found["all"] and "pruned_accuracy" not in found["all"]
+    done = run("evaluate", trained / "run", trained / "edits.parquet", "--json", "--pruned", "--limit", "7")
+    found = json.loads(done.stdout)
+    assert found["all"]["pruned_accuracy"]["value"] == found["all"]["pruned_recall@5"]["value"] == 1.0
 
 
 @pytest.mark.parametrize(

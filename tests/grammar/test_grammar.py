@@ -221,3 +221,24 @@ def test_published_trees_can_be_parsed_anew() -> None:
     bad = Version("; ;", ("", ";"))
     with pytest.raises(UnseenError):
         edit_trees(Edit("e", "csharp", bad, bad))
+
+
+def test_a_kind_of_many_shapes_takes_any_number_of_children() -> None:
+    def root(number: int) -> Tree:
+        leaves = [Tree("id", "name" if at % 2 else "", (), "xy"[at % 2], at, True) for at in range(number)]
+        return Tree("root", "", (Tree("many", "body", tuple(leaves)),))
+
+    grammar = learn([root(number) for number in range(12)])
+    assert grammar.open_kinds == {"many"}
+    for number in (0, 3, 40):
+        after = root(number)
+        built = replay(grammar, Source.of(root(1)), derive(grammar, Source.of(root(1)), after))
+        assert same_tree(built, after)
+    # Few shapes stay as they are: what was never seen is not legal.
+    closed = learn([root(number) for number in range(3)])
+    assert closed.open_kinds == frozenset()
+    with pytest.raises(UnseenError):
+        derive(closed, Source.of(root(1)), root(7))
+    # A text that is always the same is taken for granted, over all shapes of an open kind.
+    fixed = {(grammar.labels[label].field, text) for (_, label), text in grammar.fixed.items()}
+    assert fixed == {("", "x"), ("name", "y")}

@@ -263,60 +263,77 @@ def label_of(tree: Tree, field: str, open_kinds: frozenset[str]) -> Label:
 
 
 def learn(trees: Iterable[Tree]) -> Grammar:
-    """The grammar of trees. They are gone through twice, so give a list or something that can be read again."""
-    shapes: dict[str, set[tuple[str, ...]]] = defaultdict(set)
-    for tree in trees:
-        for node in _inner(tree):
-            if len(shapes[node.kind]) <= _MOST_SHAPES:
-                shapes[node.kind].add(tuple(child.field for child in node.children))
-    open_kinds = frozenset(kind for kind, found in shapes.items() if len(found) > _MOST_SHAPES)
-    builder = _Builder(open_kinds)
+    """The grammar of trees, which are gone through once."""
+    builder = _Builder()
     for tree in trees:
         builder.add(tree)
     return builder.grammar()
 
 
-class _Builder:
-    """Collects labels and slots; their numbers are those of first occurrence."""
+_NONE: frozenset[str] = frozenset()
 
-    def __init__(self, open_kinds: frozenset[str]) -> None:
-        self.open_kinds = open_kinds
-        self.labels: dict[Label, int] = {}
-        self.productions: dict[Production, int] = {}
-        self.slots: dict[Slot, dict[int, None]] = defaultdict(dict)
-        self.texts: dict[tuple[Slot, int], set[str]] = defaultdict(set)
+
+class _Builder:
+    """Collects labels and slots as if no kind were open; which ones are is known at the end."""
+
+    def __init__(self) -> None:
+        self.shapes: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+        self.seen: dict[tuple[Production | None, int], dict[Label, set[str]]] = defaultdict(dict)
+        """What stands in each place of a production (None for the root's own), with the texts of tokens, up to two."""
 
     def add(self, tree: Tree) -> None:
-        stack: list[tuple[Tree, Slot, str]] = [(tree, Slot(ROOT, 0), ROOT_FIELD)]
+        stack: list[tuple[Tree, Production | None, int, str]] = [(tree, None, 0, ROOT_FIELD)]
         while stack:
-            node, slot, name = stack.pop()
-            label = label_of(node, name, self.open_kinds)
-            number = self.labels.setdefault(label, len(self.labels))
-            self.slots[slot][number] = None
-            if label.shape is Shape.TOKEN and len(self.texts[slot, number]) < 2:
-                self.texts[slot, number].add(node.text or "")
-            if label.shape in (Shape.NODE, Shape.LIST):
-                production = self.productions.setdefault(_production(label), len(self.productions))
-                stack += [
-                    (child, Slot(production, place if label.fields is not OPEN else NEXT), child.field)
-                    for place, child in enumerate(node.children)
-                ]
-                if label.fields is OPEN:
-                    self.slots.setdefault(Slot(production, NEXT), {})
+            node, around, place, name = stack.pop()
+            label = label_of(node, name, _NONE)
+            texts = self.seen[around, place].setdefault(label, set())
+            if label.shape is Shape.TOKEN and len(texts) < 2:
+                texts.add(node.text or "")
+            if label.shape is Shape.NODE or label.shape is Shape.LIST:
+                production = _production(label)
+                if label.fields is not OPEN:
+                    self.shapes[label.kind].add(label.fields)
+                    stack += [(child, production, at, child.field) for at, child in enumerate(node.children)]
+                else:
+                    self.seen[production, NEXT]
+                    stack += [(child, production, NEXT, child.field) for child in node.children]
 
     def grammar(self) -> Grammar:
-        slots = {slot: tuple(sorted(options)) for slot, options in self.slots.items()}
-        fixed = {place: next(iter(texts)) for place, texts in self.texts.items() if len(texts) == 1}
-        return Grammar(tuple(self.labels), slots, fixed, self.open_kinds)
+        """Labels, productions and slots have the numbers of first occurrence."""
+        open_kinds = frozenset(kind for kind, found in self.shapes.items() if len(found) > _MOST_SHAPES)
 
+        def opened(label: Label) -> Label:
+            return label._replace(fields=OPEN) if label.shape is Shape.NODE and label.kind in open_kinds else label
 
-def _inner(tree: Tree) -> Iterator[Tree]:
-    stack: list[Tree] = [tree]
-    while stack:
-        node = stack.pop()
-        if not (node.leaf or node.is_absent or node.is_list):
-            yield node
-        stack += node.children
+        labels: dict[Label, int] = {}
+        for found in self.seen.values():
+            for label in found:
+                labels.setdefault(opened(label), len(labels))
+        productions: dict[Production, int] = {}
+        for label in labels:
+            if label.shape in (Shape.NODE, Shape.LIST):
+                productions.setdefault(_production(label), len(productions))
+        texts: dict[Slot, dict[int, set[str]]] = {Slot(ROOT, 0): {}}
+        for production, number in productions.items():
+            if production.fields is OPEN:
+                texts[Slot(number, NEXT)] = {}
+        for (around, place), found in self.seen.items():
+            slot = Slot(ROOT, 0)
+            if around is not None:
+                is_open = around.kind in open_kinds and around.fields is not OPEN
+                whole = around._replace(fields=OPEN) if is_open else around
+                slot = Slot(productions[whole], NEXT if is_open else place)
+            options = texts.setdefault(slot, {})
+            for label, words in found.items():
+                options.setdefault(labels[opened(label)], set()).update(words)
+        slots = {slot: tuple(sorted(options)) for slot, options in texts.items()}
+        fixed = {
+            (slot, number): next(iter(words))
+            for slot, options in texts.items()
+            for number, words in options.items()
+            if len(words) == 1
+        }
+        return Grammar(tuple(labels), slots, fixed, open_kinds)
 
 
 def same_tree(first: Tree, second: Tree) -> bool:

@@ -113,7 +113,7 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
         save_weights(folder / INIT, init.network)
     else:
         words = vocab.build(counts, size=model.vocab_size, min_count=model.min_count)
-        grammar = learn(_Trees(files, share, model.trees == "parsed")) if trees else None
+        grammar = learn(_trees(files, share, model.trees == "parsed")) if trees else None
     exampler = EditModel(model, words, grammar).exampler
     for side, name in zip(("train", "dev"), _CORPORA, strict=True):
         dropped = Counter[str]()
@@ -176,20 +176,13 @@ def _edits(files: Files, side: str, share: float, *, trees: bool = False) -> Ite
     return (edit for edit in found if side == "dev" or share >= 1 or _draw("share", edit) < share)
 
 
-@dataclass(frozen=True, slots=True)
-class _Trees:
-    """The trees of a training set, as often as they are asked for."""
-
-    files: Files
-    share: float
-    parsed: bool
-
-    def __iter__(self) -> Iterator[Tree]:
-        for edit in _edits(self.files, "train", self.share, trees=not self.parsed):
-            try:
-                yield from edit_trees(edit, parsed=self.parsed)
-            except UnseenError:
-                continue
+def _trees(files: Files, share: float, parsed: bool) -> Iterator[Tree]:
+    """The trees of a training set."""
+    for edit in _edits(files, "train", share, trees=not parsed):
+        try:
+            yield from edit_trees(edit, parsed=parsed)
+        except UnseenError:
+            continue
 
 
 def _side(edits: Iterable[Edit], *, held_out: bool) -> Iterator[Edit]:
