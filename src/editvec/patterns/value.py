@@ -36,6 +36,9 @@ def is_value(node: Node, root: Node, language: Language) -> bool:
     parent, place = place_of(node)
     if not node.named or is_statement(node) or place in _NAMES or inner.kind in language.units | language.bodies:
         return False
+    if parent is root and root.field == "function" and place == language.accesses.get(root.kind, ("?", ""))[0]:
+        # Whose function it is: a module and a variable look alike.
+        return False
     kind = parent.kind if parent is not None else ""
     above = parent.parent.kind if parent is not None and parent.parent is not None else ""
     if {(kind, place), ("*", place), (above, kind, place)} & language.fixed:
