@@ -34,10 +34,11 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("vectorisers",),
     ("index",),
-    ("groups",),
+    ("groups", "projection"),
     ("training", "evaluation"),
     ("learning",),
     ("sklearn", "report"),
+    ("web",),
     ("cli",),
 )
 

@@ -23,9 +23,11 @@ from editvec.cli import (
     evaluate,
     find,
     learn,
+    map,
     mine,
     neighbours,
     probe,
+    rate,
     rule,
     show,
     split,
@@ -88,8 +90,10 @@ _VERBS = (
     encode.encode,
     neighbours.neighbours,
     cluster.cluster,
+    map.draw_map,
     probe.probe,
     transfer.transfer,
+    rate.rate,
     completion.completion,
 )
 for _verb in _VERBS:

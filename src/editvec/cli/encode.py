@@ -29,8 +29,7 @@ def encode(model: str, file: str, out: Path, append: bool, limit: int | None, as
 
     from editvec import store, vectorisers
     from editvec.cli.terminal import counted, describe, print_json
-    from editvec.index import build
-    from editvec.index.opened import for_appending
+    from editvec.index import build, for_appending
     from editvec.vectorisers import Trained
 
     vectoriser = for_appending(out, model) if append else None

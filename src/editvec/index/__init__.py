@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from editvec.index.building import build
 from editvec.index.cells import METRICS, Metric, unit
-from editvec.index.opened import Index, Neighbour, open_index
+from editvec.index.manifest import NoIndexError
+from editvec.index.opened import Index, Neighbour, for_appending, open_index
 
-__all__ = ["METRICS", "Index", "Metric", "Neighbour", "build", "open_index", "unit"]
+__all__ = ["METRICS", "Index", "Metric", "Neighbour", "NoIndexError", "build", "for_appending", "open_index", "unit"]

@@ -15,6 +15,10 @@ MANIFEST, VECTORS, UNITS, FORMS, CELLS = "index.json", "vectors.f32", "units.f32
 VECTORISER = "vectoriser"
 
 
+class NoIndexError(UserError):
+    """There is no index, or not a finished one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """What `index.json` says."""
@@ -41,10 +45,10 @@ def part_name(start: int) -> str:
 
 def read_manifest(folder: Path) -> Manifest:
     if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder. Give the folder of an index; editvec encode makes one.")
+        raise NoIndexError(f"{folder} is not a folder. Give the folder of an index; editvec encode makes one.")
     path = folder / MANIFEST
     if not path.is_file():
-        raise UserError(f"{folder} holds no index. Make one with editvec encode.")
+        raise NoIndexError(f"{folder} holds no index. Make one with editvec encode.")
     try:
         found = orjson.loads(path.read_bytes())
         if found["version"] != VERSION:

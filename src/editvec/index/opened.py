@@ -24,6 +24,7 @@ from editvec.index.manifest import (
     VECTORISER,
     VECTORS,
     Manifest,
+    NoIndexError,
     part_name,
     read_manifest,
 )
@@ -211,7 +212,7 @@ def open_index(folder: str | Path) -> Index:
     folder = Path(folder)
     found = Index(folder, read_manifest(folder))
     if not found.manifest.complete:
-        raise UserError(
+        raise NoIndexError(
             f"{folder} is not finished ({len(found):,} edits so far). Go on with editvec encode … -o {folder} --append."
         )
     return found
