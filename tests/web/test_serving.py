@@ -1,0 +1,102 @@
+"""The report in a browser: hostile text stays text, the filters filter; live, what is accepted becomes a patch."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from editvec.edit import Edit, Source, Version
+from editvec.patterns.pattern import Pattern, Place, Record
+from editvec.report.patterns import Point, render
+from editvec.web.deciding import Decisions
+from editvec.web.server import LocalServer
+from tests.browser import browser_page, wait_until
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+ABOUT = {"version": "0", "repository": HOSTILE, "head": "", "commits": 3, "hunks": 2, "edits": 1}
+TEXT = "a = b == None  # é\nc = d == None\n"
+
+
+def _pattern(name: str, language: str = "python") -> Pattern:
+    edit = Edit("1", language, Version(HOSTILE, (HOSTILE,)), Version("x", ("x",)), source=Source("r", "c", HOSTILE))
+    places = []
+    for line, text in enumerate(("b == None", "d == None"), 1):
+        start = TEXT.encode().index(text.encode())
+        after = text.replace("==", "is")
+        places.append(Place("a.py", line, 5, start, start + len(text), text, after, 0.9, HOSTILE))
+    return Pattern(
+        name=name,
+        title=HOSTILE,
+        words=(),
+        language=language,
+        before="$X == None",
+        after="$X is None",
+        edits=(edit,),
+        num_edits=1,
+        commits=2,
+        authors=1,
+        rule=f"id: {HOSTILE}",
+        support=1,
+        record=Record(3, 3),
+        places=tuple(places),
+    )
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "a.py").write_text(TEXT, encoding="utf-8")
+    return tmp_path
+
+
+def test_decisions_are_a_patch_that_git_takes(tree: Path) -> None:
+    decisions = Decisions([_pattern("one")], tree, tree / "accepted.patch")
+    assert decisions.decide({"place": "1-1", "verdict": "accept"})["accepted"] == 1
+    subprocess.run(["git", "apply", "accepted.patch"], cwd=tree, check=True)
+    assert (tree / "a.py").read_text(encoding="utf-8") == TEXT.replace("d == None", "d is None")
+    for wrong in ({"place": "7-0", "verdict": "accept"}, {"place": "1-0", "verdict": "perhaps"}, [], "x"):
+        with pytest.raises(ValueError):
+            decisions.decide(wrong)
+    with pytest.raises(ValueError, match="changed meanwhile"):
+        decisions.decide({"place": "1-1", "verdict": "accept"})
+
+
+def test_the_report_shows_hostile_text_as_text(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    points = [Point(0.1 * at, 0.5, at % 2, HOSTILE) for at in range(5)]
+    file.write_text(render([_pattern("one"), _pattern("two", "go")], ABOUT, points), encoding="utf-8")
+    with browser_page() as (page, wrong):
+        page.goto(f"file://{file}")
+        assert page.locator("h1").inner_text() == HOSTILE
+        assert page.locator("img").count() == 0
+        page.fill("#search", "no such words")
+        wait_until(page, "document.getElementById('count').textContent === '0 of 2'")
+        page.fill("#search", "")
+        page.select_option("#language", "go")
+        wait_until(page, "document.getElementById('count').textContent === '1 of 2'")
+        page.keyboard.press("Escape")
+        page.hover("#map", position={"x": 5, "y": 5})
+        assert wrong == []
+
+
+def test_places_are_accepted_in_a_browser(tree: Path) -> None:
+    patterns = [_pattern("one")]
+    decisions = Decisions(patterns, tree, tree / "accepted.patch")
+    server = LocalServer(render(patterns, ABOUT, live=True), decisions.state, decisions.decide)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        with browser_page() as (page, wrong):
+            page.goto(server.address)
+            page.locator("[data-place='1-0'] [data-say=accept]").click()
+            wait_until(page, "document.getElementById('accepted').textContent === '1'")
+            page.locator("[data-place='1-1'] [data-say=reject]").click()
+            wait_until(page, "document.querySelector(\"[data-place='1-1']\").dataset.said === 'reject'")
+            assert wrong == []
+    finally:
+        server.stop()
+        thread.join()
+    assert b"+a = b is None" in (tree / "accepted.patch").read_bytes()
+    assert b"d is None" not in (tree / "accepted.patch").read_bytes()
