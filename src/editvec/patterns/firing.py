@@ -16,8 +16,8 @@ def fire(rules: Sequence[LoadedRule], texts: Sequence[bytes], language: str) -> 
     code = [rule for rule in rules if rule.prose is None]
     if code:
         found = astgrep.scan("---\n".join(rule.text for rule in code), texts, language)
-    for rule in rules:
-        if rule.prose is not None:
-            for matches, text in zip(found, texts, strict=True):
-                matches += (match._replace(rule=rule.id) for match in find_prose(rule.prose, text))
+    prose = [(rule.id, rule.prose) for rule in rules if rule.prose is not None]
+    for matches, text in zip(found, texts, strict=True):
+        for name, rule in prose:
+            matches += (match._replace(rule=name) for match in find_prose(rule, text))
     return found

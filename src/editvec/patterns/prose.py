@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -115,19 +116,26 @@ def _prove(rule: ProseRule, edits: Sequence[Edit], claimed: Sequence[Edit]) -> P
 
 def find_prose(rule: ProseRule, data: bytes) -> list[Match]:
     """Where a rule fires in a file: in its paragraphs, not in code, tables or directives."""
-    markup = languages.get(rule.language)
+    found = list(_find(rule, data))
+    spans = _paragraph_spans(rule.language, data) if found else []
+    return [match for match in found if any(low <= match.start and match.end <= high for low, high in spans)]
+
+
+@lru_cache(maxsize=8)
+def _paragraph_spans(language: str, data: bytes) -> list[tuple[int, int]]:
+    """The bytes of each paragraph; many rules ask about one file."""
+    markup = languages.get(language)
     assert isinstance(markup, Markup)
     lines = decode(data).split("\n")
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(encode(line)) + 1)
-    spans = [(starts[each.first], starts[each.last + 1]) for each in paragraphs(markup, lines)]
-    return [
-        match for match in _find(rule, data) if any(low <= match.start and match.end <= high for low, high in spans)
-    ]
+    return [(starts[each.first], starts[each.last + 1]) for each in paragraphs(markup, lines)]
 
 
 def _find(rule: ProseRule, data: bytes) -> Iterator[Match]:
+    if any(encode(word) not in data for word in _TOKEN.findall(f"{rule.left} {rule.find} {rule.right}")):
+        return
     text = decode(data)
     for match in _expression(rule).finditer(text):
         start, end = (len(encode(text[: match.start("find")])), len(encode(text[: match.end("find")])))
