@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,7 +57,8 @@ def test_decisions_are_a_patch_that_git_takes(tree: Path) -> None:
     assert decisions.decide({"place": "1-1", "verdict": "accept"})["accepted"] == 1
     subprocess.run(["git", "apply", "accepted.patch"], cwd=tree, check=True)
     assert (tree / "a.py").read_text(encoding="utf-8") == TEXT.replace("d == None", "d is None")
-    for wrong in ({"place": "7-0", "verdict": "accept"}, {"place": "1-0", "verdict": "perhaps"}, [], "x"):
+    nonsense: tuple[Any, ...] = ({"place": "7-0", "verdict": "accept"}, {"place": "1-0", "verdict": "perhaps"}, [], "x")
+    for wrong in nonsense:
         with pytest.raises(ValueError):
             decisions.decide(wrong)
     with pytest.raises(ValueError, match="changed meanwhile"):
