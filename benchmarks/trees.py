@@ -56,9 +56,8 @@ def main(data: Path, ending: str, edits: int | None, kinds: tuple[str, ...]) -> 
                 f"| {kind} | {split} | {found.edits:,} | {found.no_tree:,} | {found.unseen:,} | {share:.2%} "
                 f"| {found.actions:.1f} | {found.texts:.1f} | {found.nodes:.1f} | {found.examples:.0f} |"
             )
-        click.echo(
-            f"{kind}: {len(grammar.labels)} labels, {len(grammar.slots)} slots, {len(grammar.open_kinds)} open kinds"
-        )
+        labels, slots, opened = len(grammar.labels), len(grammar.slots), len(grammar.open_kinds)
+        click.echo(f"{kind}: {labels:,} labels, {slots:,} slots, {opened} open kinds", err=True)
 
 
 def _trees(path: Path, edits: int | None, parsed: bool) -> Iterator[Tree]:
