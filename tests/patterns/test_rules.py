@@ -235,3 +235,9 @@ def test_rules_are_read_back() -> None:
 def test_the_same_examples_give_the_same_rules() -> None:
     pairs = [("a = a + 1;", "a++;"), ("b.c = b.c + 1;", "b.c++;"), ("d = d + 2;", "d += 2;")]
     assert _rules("csharp", *pairs) == _rules("csharp", *pairs)
+
+
+def test_bytes_that_are_no_characters_give_no_rule() -> None:
+    language = get("python")
+    assert isinstance(language, Language)
+    assert induce([file_example("f.py", language, b"f('\xff', x)\n", b"g('\xff', x)\n")]) == []

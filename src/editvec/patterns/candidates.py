@@ -124,9 +124,9 @@ def _rule(found: Generalised, language: Language) -> Rule | None:
     text = write(found.before, one_line=bool(language.terminator))
     kind = _node(found.before).kind
     place = find_place(text, kind, language)
-    if place is None:
-        return None
     after = _usual_after(found, language)
+    if place is None or _is_broken(text + after):
+        return None
     metavariables = tuple(
         _metavariable(hole, language, loosens=_loosens(hole.name, text, after, language)) for hole in found.holes
     )
@@ -138,6 +138,11 @@ def _rule(found: Generalised, language: Language) -> Rule | None:
         metavariables=metavariables,
         weight=weigh(found.before, language),
     )
+
+
+def _is_broken(text: str) -> bool:
+    """Whether a text has bytes that are no characters, which YAML cannot hold."""
+    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _node(template: Template) -> Node:

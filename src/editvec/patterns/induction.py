@@ -51,8 +51,15 @@ def induce(
                 rules |= dict.fromkeys(candidates(cluster, language, min_weight=min_weight))
         kept = _cover(list(rules), prove(list(rules), examples), min_support, max_elsewhere)
         if kept:
-            return kept
+            return _as_written(kept, examples)
     return []
+
+
+def _as_written(kept: list[Proved], examples: Sequence[Example]) -> list[Proved]:
+    """The rules whose proof holds for the very YAML that a user gets."""
+    rules = [each.rule for each in kept if isinstance(each.rule, Rule)]
+    proofs = prove(rules, examples, as_written=True)
+    return [Proved(rule, proof) for rule, proof in zip(rules, proofs, strict=True) if proof.holds]
 
 
 def _cover(rules: list[Rule], proofs: list[Proof], min_support: int, max_elsewhere: float) -> list[Proved]:

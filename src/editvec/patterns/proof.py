@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import orjson
+
 from editvec.errors import UserError
 from editvec.patterns import astgrep
 from editvec.patterns.astgrep import Match
@@ -48,30 +50,34 @@ class Proved:
 REFUSED = Proof((), (), (("", "ast-grep does not take the rule"),))
 
 
-def prove(rules: Sequence[Rule], examples: Sequence[Example]) -> list[Proof]:
-    """The proofs of rules over examples of one language."""
+def prove(rules: Sequence[Rule], examples: Sequence[Example], *, as_written: bool = False) -> list[Proof]:
+    """The proofs of rules over examples of one language; on the YAML as it will be written where it matters, else on
+    the same as JSON, which is quicker to write."""
     if not rules or not examples:
         return [Proof((), ()) for _ in rules]
     texts = [example.before for example in examples] + [example.after for example in examples]
-    found = _scan(rules, texts)
-    return [_judge(matches, examples) if matches is not None else REFUSED for matches in found]
-
-
-def _scan(rules: Sequence[Rule], texts: Sequence[bytes]) -> list[list[list[Match]] | None]:
-    """For each rule its matches in each text; None for a rule that ast-grep does not take."""
-    numbered = "---\n".join(dump({**rule.as_dict(), "id": str(number)}) for number, rule in enumerate(rules))
-    try:
-        found = astgrep.scan(numbered, texts, rules[0].language)
-    except UserError:
-        if len(rules) == 1:
-            return [None]
-        half = len(rules) // 2
-        return _scan(rules[:half], texts) + _scan(rules[half:], texts)
+    numbered = [{**rule.as_dict(), "id": str(number)} for number, rule in enumerate(rules)]
+    written = [dump(each) if as_written else orjson.dumps(each).decode() + "\n" for each in numbered]
+    taken = _taken(written, rules[0].language)
+    found = astgrep.scan("---\n".join(taken), texts, rules[0].language) if taken else [[] for _ in texts]
     by_rule: list[list[list[Match]]] = [[[] for _ in texts] for _ in rules]
     for place, matches in enumerate(found):
         for match in matches:
             by_rule[int(match.rule)][place].append(match)
-    return list(by_rule)
+    known = set(taken)
+    return [
+        _judge(matches, examples) if text in known else REFUSED for matches, text in zip(by_rule, written, strict=True)
+    ]
+
+
+def _taken(written: list[str], language: str) -> list[str]:
+    """Those of the rules that ast-grep takes."""
+    try:
+        astgrep.scan("---\n".join(written), [b""], language)
+    except UserError:
+        half = len(written) // 2
+        return _taken(written[:half], language) + _taken(written[half:], language) if half else []
+    return written
 
 
 def _judge(found: Sequence[Sequence[Match]], examples: Sequence[Example]) -> Proof:
