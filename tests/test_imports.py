@@ -38,7 +38,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("training", "evaluation"),
     ("learning",),
     ("sklearn", "report"),
-    ("web",),
+    ("web", "reproduction"),
     ("cli",),
 )
 

@@ -28,6 +28,7 @@ from editvec.cli import (
     neighbours,
     probe,
     rate,
+    reproduce,
     rule,
     serve,
     show,
@@ -96,6 +97,7 @@ _VERBS = (
     probe.probe,
     transfer.transfer,
     rate.rate,
+    reproduce.reproduce,
     completion.completion,
 )
 for _verb in _VERBS:

@@ -70,11 +70,11 @@ def train(
     if train_file is None and not resuming:
         raise UserError("give the edits to learn from with --train FILE.")
     config = configuration.load(config_file) if config_file else configuration.recipe(recipe)
-    chosen = dict(_setting(text) for text in settings)
+    chosen = dict(setting(text) for text in settings)
     chosen |= {key: value for key, value in (("encoder", encoder), ("editor", editor)) if value}
     config = configuration.with_settings(config, chosen)
     try:
-        with _watch() as (watch, notice):
+        with watching() as (watch, notice):
             if train_file is None:
                 state = resume(folder, watch=watch)
             else:
@@ -94,7 +94,8 @@ def train(
         click.echo(f"{folder}: dev perplexity {state.best:.4f} after epoch {state.best_epoch} of {state.epoch}")
 
 
-def _setting(text: str) -> tuple[str, str]:
+def setting(text: str) -> tuple[str, str]:
+    """A setting as the command line has it."""
     from editvec.errors import UserError
 
     key, equals, value = text.partition("=")
@@ -104,7 +105,7 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 @contextmanager
-def _watch() -> Iterator[tuple[Callable[[Progress], None], Callable[[str], None]]]:
+def watching() -> Iterator[tuple[Callable[[Progress], None], Callable[[str], None]]]:
     """A live line on a terminal; elsewhere a plain one now and then."""
     import time
 

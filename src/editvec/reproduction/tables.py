@@ -1,0 +1,212 @@
+"""The paper's tables and figures, each made of a workshop's models: names, what they need, and how they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from editvec.errors import UserError
+from editvec.reproduction import paper, work
+from editvec.reproduction.workshop import Workshop
+
+ModelShare = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One number: the paper's and ours, either of which may be missing."""
+
+    name: str
+    metric: str
+    paper: float | None
+    ours: float | None
+    digits: int = 2
+
+    @property
+    def difference(self) -> float | None:
+        """Ours beyond the paper's."""
+        return None if self.paper is None or self.ours is None else self.ours - self.paper
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table or figure, made again."""
+
+    name: str
+    title: str
+    rows: tuple[Row, ...] = ()
+    notes: tuple[str, ...] = ()
+    picture: str = ""
+    """A file beside the report."""
+    plot: str = "bars"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a table is made, and of which models (with the share of the training set in per cent)."""
+
+    title: str
+    where: str
+    """In the paper."""
+    models: tuple[ModelShare, ...]
+    make: Callable[[Workshop], Table]
+
+
+def _editors(shop: Workshop) -> Table:
+    rows = []
+    for name, (accuracy, recall, perplexity) in paper.EDITORS.items():
+        found = work.evaluate(shop, name)["all"]
+        rows += [
+            Row(name, "Acc@1 %", accuracy, 100 * found["accuracy"]["value"]),
+            Row(name, "Recall@5 %", recall, 100 * found["recall@5"]["value"]),
+            Row(name, "PPL", perplexity, found["perplexity"], 4),
+        ]
+    return Table("editors", PLANS["editors"].title, tuple(rows), (_SCORING,))
+
+
+def _transfer(shop: Workshop) -> Table:
+    rows = []
+    for name, (accuracy, gold, recall, gold_recall) in paper.TRANSFER.items():
+        found = work.transfer(shop, name)
+        rows += [
+            Row(name, "Acc %", accuracy, 100 * found["macro"]["accuracy"]["value"]),
+            Row(name, "Recall@5 %", recall, 100 * found["macro"]["recall"]["value"]),
+        ]
+        if gold is not None:
+            rows.append(Row(name, "Acc, gold %", gold, 100 * found["gold"]["accuracy"]["value"]))
+            rows.append(Row(name, "Recall@5, gold %", gold_recall, 100 * found["gold"]["recall"]["value"]))
+    return Table("transfer", PLANS["transfer"].title, tuple(rows), (_PROTOCOL,))
+
+
+def _fixers(shop: Workshop) -> Table:
+    rows = []
+    for name, fixers in paper.FIXERS.items():
+        found = {each["label"]: each for each in work.transfer(shop, name)["labels"]}
+        for label in sorted(set(found) | set(fixers)):
+            theirs, ours = fixers.get(label, (None, None)), found.get(label)
+            measured = (ours["accuracy"]["value"], ours["gold"]["accuracy"]["value"]) if ours else (None, None)
+            for metric, one, other in zip(("Acc %", "Acc, gold %"), theirs, measured, strict=True):
+                rows.append(Row(f"{name} {label}", metric, one, None if other is None else 100 * other, 1))
+    return Table("fixers", PLANS["fixers"].title, tuple(rows), (_PROTOCOL,))
+
+
+def _sizes(shop: Workshop) -> Table:
+    rows = []
+    for name, shares in paper.SIZES.items():
+        for share, (accuracy, recall, perplexity) in shares.items():
+            found = work.evaluate(shop, name, share)["all"]
+            rows += [
+                Row(f"{name} {share} %", "Acc@1 %", accuracy, 100 * found["accuracy"]["value"]),
+                Row(f"{name} {share} %", "Recall@5 %", recall, 100 * found["recall@5"]["value"]),
+                Row(f"{name} {share} %", "PPL", perplexity, found["perplexity"], 4),
+            ]
+    return Table("sizes", PLANS["sizes"].title, tuple(rows), (_SCORING,))
+
+
+def _statistics(shop: Workshop) -> Table:
+    found = work.statistics(shop)
+    rows = tuple(Row(name, "mean", value, found.get(name), 1) for name, value in paper.STATISTICS.items())
+    return Table("statistics", PLANS["statistics"].title, rows, ("Our trees hold every token, the paper's do not.",))
+
+
+def _map(shop: Workshop) -> Table:
+    picture, probed = work.fixers_map(shop, "seq2seq-sequence"), work.probe(shop, "seq2seq-sequence")
+    value = 100 * probed["distinct"]["accuracy"]["value"]
+    rows = (Row("seq2seq-sequence", "nearest edit has the same fixer %", None, value),)
+    notes = ("Up to 100 edits a fixer, fixers with at least 40 (figure 4 of the paper has 13 of them).",)
+    return Table("map", PLANS["map"].title, rows, notes, picture)
+
+
+def _clusters(shop: Workshop) -> Table:
+    rows, notes = [], []
+    for kind, name in (("code", "graph2tree-sequence"), ("prose", "prose-sequence")):
+        found = work.clusters(shop, name)
+        rows.append(Row(name, "groups", paper.CLUSTERS[kind], found["groups"], 0))
+        notes += [f"{name}, {each['size']} edits: {each['before']}  →  {each['after']}" for each in found["examples"]]
+    return Table("clusters", PLANS["clusters"].title, tuple(rows), tuple(notes))
+
+
+def _ratings(shop: Workshop) -> Table:
+    rows, notes = [], []
+    for kind, theirs in (("code", paper.RATED_CODE), ("prose", paper.RATED_PROSE)):
+        found, note = work.ratings(shop, kind, tuple(theirs))
+        notes += [note] if note else []
+        for name, values in theirs.items():
+            ours = found.get(name)
+            metrics = ("DCG", "NDCG %", "Acc@1 %")[: len(values)]
+            measured = (ours["dcg"], 100 * ours["ndcg"], 100 * ours["accuracy"]) if ours else (None, None, None)
+            rows += [Row(f"{kind} {name}", *each) for each in zip(metrics, values, measured, strict=False)]
+    notes.append("The paper's DCG is on a scale of its own (the usual formula gives at most 6.39 at 3); NDCG compares.")
+    return Table("ratings", PLANS["ratings"].title, tuple(rows), tuple(notes))
+
+
+_SCORING = (
+    "Replicas of the paper's data. Right means equal token by token on full trees; the original code prunes operators "
+    "and modifiers from its trees."
+)
+_PROTOCOL = "Replica of C#Fixers. The best of 10 random seeds a fixer, the seed among the targets, mean over fixers."
+
+
+def _models(names: Sequence[str], shares: Sequence[int] = (100,)) -> tuple[ModelShare, ...]:
+    return tuple((name, share) for name in names for share in shares)
+
+
+PLANS: Mapping[str, Plan] = {
+    "statistics": Plan("Statistics of GitHubEdits", "table 6", (), _statistics),
+    "editors": Plan("Precision of neural editors", "table 4", _models(tuple(paper.EDITORS)), _editors),
+    "transfer": Plan("One-shot transfer on C#Fixers", "table 5", _models(tuple(paper.TRANSFER)), _transfer),
+    "fixers": Plan("Transfer by fixer", "table 11", _models(tuple(paper.FIXERS)), _fixers),
+    "map": Plan("t-SNE of labelled edits", "figure 4", _models(["seq2seq-sequence"]), _map),
+    "sizes": Plan("Training-set size", "table 12", _models(tuple(paper.SIZES), (20, 40, 60, 80, 100)), _sizes),
+    "clusters": Plan(
+        "Groups by k-means", "tables 9 and 10", _models(["graph2tree-sequence", "prose-sequence"]), _clusters
+    ),
+    "ratings": Plan(
+        "Neighbours rated by people",
+        "tables 1 and 2",
+        _models(["seq2seq-sequence", "graph2tree-sequence", "graph2tree-graph", "prose-sequence"]),
+        _ratings,
+    ),
+}
+TABLES = tuple(PLANS)
+_PLACES = {
+    "table1": "ratings",
+    "table2": "ratings",
+    "table4": "editors",
+    "table5": "transfer",
+    "table6": "statistics",
+    "table9": "clusters",
+    "table10": "clusters",
+    "table11": "fixers",
+    "table12": "sizes",
+    "figure4": "map",
+}
+
+
+def named(name: str) -> str:
+    """The name of a table, whether it is called by what it shows or by its number in the paper."""
+    found = _PLACES.get(name, name)
+    if found not in PLANS:
+        raise UserError(f"no table {name!r}. There are: {', '.join((*PLANS, *_PLACES))}.")
+    return found
+
+
+def budget(shop: Workshop, names: Sequence[str]) -> list[tuple[str, float]]:
+    """The models that are still to be trained for some tables, and about how many seconds each takes."""
+    wanted = dict.fromkeys(model for name in names for model in PLANS[name].models)
+    return [(shop.model_folder(*model).name, shop.seconds(*model)) for model in wanted if not shop.has_model(*model)]
+
+
+def make(shop: Workshop, name: str) -> Table:
+    """A table, with all that it needs."""
+    return PLANS[name].make(shop)
+
+
+def as_json(table: Table) -> dict[str, Any]:
+    """For machines."""
+    rows = [
+        {"name": row.name, "metric": row.metric, "paper": row.paper, "ours": row.ours, "difference": row.difference}
+        for row in table.rows
+    ]
+    return {"table": table.name, "title": table.title, "rows": rows, "notes": table.notes, "picture": table.picture}

@@ -1,0 +1,158 @@
+"""The pieces of work behind the tables: each done once, and kept as a result of the workshop."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from editvec import groups, index, store
+from editvec.evaluation import probe as probing
+from editvec.evaluation import ratings as rating
+from editvec.evaluation import transfer as transferring
+from editvec.evaluation.decoding import Report, answer_all
+from editvec.evaluation.journal import PairJournal
+from editvec.evaluation.labels import label_of
+from editvec.files import write_atomically
+from editvec.index import Index
+from editvec.model import SEEN, load, needs_trees
+from editvec.projection import choose, project
+from editvec.report.map import map_picture
+from editvec.reproduction.workshop import Workshop, kind_of
+from editvec.seen import Seen
+from editvec.stats import measure
+from editvec.vectorisers import BASELINES, Trained, make
+
+_EXAMPLES = 5
+
+
+def evaluate(shop: Workshop, name: str, share: int = 100) -> Any:
+    """Acc@1, Recall@5 and perplexity of a model on its test set."""
+
+    def work() -> dict[str, Any]:
+        folder = shop.model(name, share)
+        trained, report = load(folder), Report()
+        seen = Seen.load(folder / SEEN) if (folder / SEEN).exists() else None
+        edits = shop.test_edits(kind_of(name), trees=needs_trees(trained.config))
+        for _ in answer_all(trained, edits, report, seen=seen):
+            pass
+        return {"all": report.all.as_json(5), "unseen": report.unseen.as_json(5)}
+
+    return shop.result(f"evaluate-{shop.model_folder(name, share).name}", work)
+
+
+def transfer(shop: Workshop, name: str) -> Any:
+    """The paper's transfer protocol on the labelled edits."""
+
+    def work() -> dict[str, Any]:
+        trained = Trained.load(shop.model(name))
+        edits = [edit for edit in store.read(shop.fixers(), trees=trained.needs_trees) if label_of(edit)]
+        made = transferring.plan(
+            [label_of(edit) for edit in edits], "iclr19", alike=trained.model.config.encoder == "none"
+        )
+        about = (trained.digest, len(edits), len(made))
+        journal = PairJournal(shop.folder / "results" / f"transfer-{name}.journal", about)
+        return transferring.summarise(
+            made, transferring.answer_pairs(trained.model, edits, made, journal=journal)
+        ).as_json()
+
+    return shop.result(f"transfer-{name}", work)
+
+
+def statistics(shop: Workshop) -> Any:
+    """Means over the edits of all three sets."""
+
+    def work() -> dict[str, float]:
+        sides = (store.read(shop.file(side)) for side in ("train", "dev", "test"))
+        found = measure(chain.from_iterable(islice(edits, shop.limit) for edits in sides))
+        return {
+            "tokens before": found.before.mean,
+            "tokens after": found.after.mean,
+            "edit distance": found.distance.mean,
+            "tree nodes before": found.tree_before.mean,
+            "tree nodes after": found.tree_after.mean,
+        }
+
+    return shop.result("statistics", work)
+
+
+def probe(shop: Workshop, name: str) -> Any:
+    """What a model's vectors know about the labelled edits."""
+
+    def work() -> dict[str, Any]:
+        trained = Trained.load(shop.model(name))
+        edits = [edit for edit in store.read(shop.fixers(), trees=trained.needs_trees) if label_of(edit)]
+        unread: list[int] = []
+        vectors = trained.encode(edits, unread=unread)
+        kept = [edit for place, edit in enumerate(edits) if place not in set(unread)]
+        return probing.probe(name, vectors, kept, [label_of(edit) for edit in kept]).as_json(10)
+
+    return shop.result(f"probe-{name}", work)
+
+
+def fixers_map(shop: Workshop, name: str) -> str:
+    """A picture of the labelled edits, beside the report."""
+    picture = shop.folder / f"map-{name}.png"
+    if not picture.is_file():
+        trained = Trained.load(shop.model(name))
+        edits = [edit for edit in store.read(shop.fixers(), trees=trained.needs_trees) if label_of(edit)]
+        labels = [label_of(edit) for edit in edits]
+        rows = choose(labels, most=100, least=min(40, max(labels.count(label) for label in set(labels))))
+        unread: list[int] = []
+        vectors = trained.encode([edits[row] for row in rows], unread=unread)
+        kept = [labels[row] for place, row in enumerate(rows) if place not in set(unread)]
+        write_atomically(picture, map_picture(project(vectors), kept, ending="png"))
+    return picture.name
+
+
+def indexed(shop: Workshop, name: str, kind: str) -> Index:
+    """The training set as an index of a model's vectors, or of a baseline's."""
+    folder = shop.folder / "indexes" / f"{kind}-{name}"
+    try:
+        return index.open_index(folder)
+    except index.NoIndexError:
+        pass
+    baseline = name in BASELINES
+    model = name if baseline else str(shop.model(name))
+    file = shop.file("train", kind)
+    known = index.for_appending(folder, model)
+    vectoriser = known or make(model, islice(store.read(file, trees=False), shop.limit) if baseline else ())
+    trees = isinstance(vectoriser, Trained) and vectoriser.needs_trees
+    edits = islice(store.read(file, trees=trees), shop.limit)
+    return index.build(folder, vectoriser, edits, append=known is not None)[0]
+
+
+def clusters(shop: Workshop, name: str) -> Any:
+    """k-means on the training set with as many groups as the paper has, for so many edits."""
+
+    def work() -> dict[str, Any]:
+        kind = kind_of(name)
+        found = indexed(shop, name, kind)
+        share = {"code": 20_000 / 91_372, "prose": 50_000 / 500_000}[kind]
+        grouping = groups.kmeans(np.asarray(found.units), max(2, round(share * len(found))), iterations=10)
+        described, edits = groups.describe_index(found, grouping)
+        examples = [
+            {"size": len(each), "before": edits[each.medoid].before.text, "after": edits[each.medoid].after.text}
+            for each in described[:_EXAMPLES]
+        ]
+        return {"groups": grouping.num_groups, "edits": len(found), "examples": examples}
+
+    return shop.result(f"clusters-{name}", work)
+
+
+def ratings(shop: Workshop, kind: str, systems: tuple[str, ...]) -> tuple[dict[str, Any], str]:
+    """What raters said about each system, and what is left for them to do; the task is made when it is not there."""
+    folder = shop.folder / f"ratings-{kind}"
+    if not (folder / rating.TASK).is_file():
+        indexes = {name: indexed(shop, name, kind) for name in systems}
+        rating.make_task(indexes, num_queries=200, k=3 if kind == "code" else 5).save(folder)
+    said = rating.read_all(folder)
+    if not any(said.values()):
+        return {}, f"{kind}: nobody has rated yet. editvec rate {Path(folder)}"
+    found = rating.report(rating.Task.load(folder), said)
+    return {
+        each.system: {"dcg": each.dcg.value, "ndcg": each.ndcg.value, "accuracy": each.accuracy.value}
+        for each in found.systems
+    }, f"{kind}: {found.ratings} ratings by {len(found.raters)}, Fleiss' kappa {found.kappa:.2f}"

@@ -1,0 +1,135 @@
+"""Where reproductions are made: a folder with models, results and indexes. What is there is not made again.
+
+A model is trained under its name; interrupted, its training goes on. A result is a JSON file under its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from editvec import config, store
+from editvec.edit import Edit
+from editvec.errors import BadInputError, UserError
+from editvec.files import write_atomically
+from editvec.model import WEIGHTS
+from editvec.training import CHECKPOINT, Files, Progress, resume, train
+
+MODELS: Mapping[str, Mapping[str, Any]] = {
+    f"{editor}-{encoder}": {"editor": editor, "encoder": encoder}
+    for editor, encoders in (
+        ("seq2seq", ("sequence", "bag", "none")),
+        ("graph2tree", ("sequence", "graph", "bag", "none")),
+    )
+    for encoder in encoders
+} | {
+    f"prose-{encoder}": {"editor": "seq2seq", "encoder": encoder, "lowercase": True, "context": False}
+    for encoder in ("sequence", "bag")
+}
+_SPEED = {"seq2seq": 200.0, "graph2tree": 40.0}
+"""Edits trained a second on two cores, to say beforehand how long it will take."""
+_FILES = {"code": ("githubedits", "jsonl.gz"), "prose": ("prose_edits", "tsv.gz")}
+
+
+@dataclass(slots=True)
+class Workshop:
+    """A folder to work in, the data, and how much of it is used."""
+
+    folder: Path
+    data: Path
+    fraction: float = 1.0
+    """Of the training set."""
+    epochs: int = 12
+    limit: int | None = None
+    """At most so many edits of a test set."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """For every model, on top of its recipe: for runs that only try the machinery."""
+    notice: Callable[[str], None] = lambda text: None
+    watch: Callable[[Progress], None] = lambda progress: None
+
+    def file(self, side: str, kind: str = "code") -> Path:
+        """An edit file: train, dev or test of code or prose, as published or as Parquet."""
+        folder, ending = _FILES[kind]
+        for name in (f"{side}.parquet", f"{side}.{ending}", f"{side}.{ending.removesuffix('.gz')}"):
+            if (self.data / folder / name).is_file():
+                return self.data / folder / name
+        missing = self.data / folder / f"{side}.{ending}"
+        raise UserError(f"{missing} does not exist. Name the data folder with --data or $EDITVEC_DATA.")
+
+    def fixers(self) -> Path:
+        """The labelled edits."""
+        for name in ("csharp_fixers.parquet", "csharp_fixers.jsonl.gz", "csharp_fixers.jsonl"):
+            if (self.data / name).is_file():
+                return self.data / name
+        raise UserError(
+            f"{self.data} has no csharp_fixers.jsonl.gz. Name the data folder with --data or $EDITVEC_DATA."
+        )
+
+    def test_edits(self, kind: str, *, trees: bool) -> Iterator[Edit]:
+        """The test set, or its first part."""
+        return islice(store.read(self.file("test", kind), trees=trees), self.limit)
+
+    def model_folder(self, name: str, share: int = 100) -> Path:
+        """Where a model is, or will be."""
+        return self.folder / "models" / (name if share == 100 else f"{name}-{share}")
+
+    def has_model(self, name: str, share: int = 100) -> bool:
+        """Whether it is trained."""
+        folder = self.model_folder(name, share)
+        return (folder / WEIGHTS).is_file() and not (folder / CHECKPOINT).exists()
+
+    def model(self, name: str, share: int = 100) -> Path:
+        """The folder of a model; trained first, or further, where it is not."""
+        folder = self.model_folder(name, share)
+        if self.has_model(name, share):
+            return folder
+        if (folder / CHECKPOINT).exists():
+            self.notice(f"{folder.name}: training goes on")
+            resume(folder, watch=self.watch)
+            return folder
+        self.notice(f"{folder.name}: training, about {describe_time(self.seconds(name, share))}")
+        kind = kind_of(name)
+        chosen = config.with_settings(config.recipe("iclr19"), self._settings(name, share))
+        files = Files(self.file("train", kind), self.file("dev", kind))
+        train(folder, files, chosen, watch=self.watch, notice=lambda text: None)
+        return folder
+
+    def _settings(self, name: str, share: int) -> dict[str, Any]:
+        shared = {"schedule": "linear", "warmup_steps": 200, "epochs": self.epochs}
+        return {**shared, "fraction": self.fraction * share / 100, **MODELS[name], **self.settings}
+
+    def seconds(self, name: str, share: int = 100) -> float:
+        """About how long a training takes."""
+        edits = {"code": 91_372, "prose": 39_265}[kind_of(name)]
+        return self.epochs * edits * self.fraction * share / 100 / _SPEED[str(MODELS[name]["editor"])]
+
+    def result(self, name: str, work: Callable[[], Any]) -> Any:
+        """What a piece of work gave: from its file, or done now and kept."""
+        path = self.folder / "results" / f"{name}.json"
+        if path.is_file():
+            try:
+                return orjson.loads(path.read_bytes())
+            except orjson.JSONDecodeError as error:
+                raise BadInputError(path, None, f"not JSON ({error}). Remove it to work it out again.") from None
+        self.notice(f"{name} …")
+        found = orjson.loads(orjson.dumps(work(), option=orjson.OPT_SERIALIZE_NUMPY))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, orjson.dumps(found, option=orjson.OPT_INDENT_2))
+        return found
+
+
+def kind_of(name: str) -> str:
+    """Of what a model learns: code or prose."""
+    return "prose" if name.startswith("prose-") else "code"
+
+
+def describe_time(seconds: float) -> str:
+    """A time as people say it."""
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
