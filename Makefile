@@ -29,7 +29,7 @@ $(VENV)/.bench: $(VENV)/.dev
 demo: $(BIN)/editvec ## Learn the edits of a small history, see where they are due, apply one
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	$(BIN)/python examples/demo_history.py $(DEMO)/shop
-	$(BIN)/editvec learn $(DEMO)/shop --model none
+	$(BIN)/editvec learn $(DEMO)/shop
 	cd $(DEMO)/shop && ../../$(BIN)/editvec apply 2
 	cd $(DEMO)/shop && ../../$(BIN)/editvec apply 2 -U >/dev/null && git diff --stat
 	@echo "The report: $(DEMO)/shop/.editvec/report.html"

@@ -59,10 +59,10 @@ def test_help_is_quick() -> None:
 
 def test_mining_as_a_report_and_as_json(shop: Path, tmp_path: Path) -> None:
     shown = run("mine", str(shop), "-o", str(tmp_path / "a.parquet"), "--fresh")
-    assert "27 commits" in shown.stdout
+    assert "50 commits" in shown.stdout
     assert shown.stderr == ""
     told = json.loads(run("mine", str(shop), "-o", str(tmp_path / "b.parquet"), "--fresh", "--json").stdout)
-    assert told["commits"] == 27
+    assert told["commits"] == 50
     assert told["edits"] == store.count(tmp_path / "b.parquet")
     assert told["edits"] > 15
     assert told["languages"]["csharp"] > told["languages"]["python"] > 0
@@ -86,7 +86,7 @@ def test_show(mined: Path) -> None:
     assert "Use the null-conditional operator" in shown
     told = json.loads(run("show", str(mined), "--like", "ConfigureAwait", "--json").stdout)
     assert {edit["language"] for edit in told} == {"csharp"}
-    assert len(told) == 3
+    assert len(told) == 9
     identity = told[0]["id"]
     assert json.loads(run("show", str(mined), identity, "--json").stdout)[0]["id"] == identity
     again = run("show", str(mined), "-n", "3", "--random", "--seed", "5").stdout

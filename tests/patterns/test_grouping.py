@@ -99,3 +99,4 @@ def test_names_come_from_messages_and_from_tokens() -> None:
     assert slug_of(shape_of(EMPTY[0])) == "equal-count-to-empty"
     assert slug_of(shape_of(edit("f ( x ) ;", "f ( x ) . ConfigureAwait ( false ) ;"))) == "add-configure-await-false"
     assert slug_of(shape_of(edit("f ( x ) ;", "f ( & x ) ;"))) == "rewrite"
+    assert slug_of(shape_of(edit("f ( x ) ;", "f ( & x ) ;")), "Take the address") == "take-the-address"

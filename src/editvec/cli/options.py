@@ -17,7 +17,7 @@ label_option = click.option(
 min_confidence_option = click.option(
     "--min-confidence",
     type=click.FloatRange(0, 1),
-    default=0.5,
+    default=0.4,
     show_default=True,
     help="How sure history must be that a place is due.",
 )

@@ -42,7 +42,7 @@ class Request:
     """The most frequent groups that rules are made for."""
     max_edited: int = 20
     """The most worthy patterns without a rule that the editor is tried on."""
-    min_confidence: float = 0.5
+    min_confidence: float = 0.4
     """A place is due when history makes it at least so sure."""
     revision: str | None = None
     """Look for places in the files of this revision, not in the work tree."""

@@ -82,9 +82,10 @@ def patterns_of(
 
 def _pattern(edits: list[Edit], messages: Messages, before: str, after: str, *, support: int) -> Pattern:
     dates = [edit.source.author_date for edit in edits if edit.source and edit.source.author_date]
+    title = messages.title(edits)
     return Pattern(
-        name=slug_of(shape_of(edits[0])),
-        title=messages.title(edits),
+        name=slug_of(shape_of(edits[0]), title),
+        title=title,
         words=messages.telling(edits),
         language=edits[0].language,
         before=before,

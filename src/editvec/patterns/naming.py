@@ -64,8 +64,8 @@ def subject_of(message: str) -> str:
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1].rstrip() + "…"
 
 
-def slug_of(shape: Shape) -> str:
-    """A name for a file: what the change brings in, or what it drops."""
+def slug_of(shape: Shape, title: str = "") -> str:
+    """A name for a file: what the change brings in, or what it drops; where that is punctuation alone, its title."""
     removed = [token for run in shape.runs for token in run[0] if _NAME.match(token) and not token.startswith("VAR")]
     added = [token for run in shape.runs for token in run[1] if _NAME.match(token) and not token.startswith("VAR")]
     new = [token for token in added if token not in removed and token != "LITERAL"]
@@ -77,7 +77,7 @@ def slug_of(shape: Shape) -> str:
     elif gone:
         words = ["drop", *gone[:3]]
     else:
-        words = ["rewrite", *(added or removed)[:3]]
+        words = [title or "rewrite"]
     parts = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", " ".join(words))
     return "-".join(part.lower() for part in parts)[:48].strip("-") or "rewrite"
 

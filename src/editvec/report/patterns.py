@@ -152,7 +152,7 @@ def points_of(edits: Sequence[Edit], vectors: NDArray[np.float32], patterns: Seq
         return []
     chosen = vectors[rows] - vectors[rows].mean(0)
     main = chosen @ np.linalg.svd(chosen, full_matrices=False)[2][:2].T
-    ranks = main.argsort(0).argsort(0) / len(rows)
+    ranks = 0.03 + 0.94 * main.argsort(0).argsort(0) / len(rows)
     return [
         Point(float(x), float(y), numbers.get(edits[row].id, 0), _line(edits[row]))
         for row, (x, y) in zip(rows, ranks, strict=True)
