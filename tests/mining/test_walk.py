@@ -236,3 +236,13 @@ def test_unquote_undoes_what_git_does_to_names(repo: Repo) -> None:
 def test_unquote_reads_every_byte_as_an_octal_escape(name: bytes) -> None:
     quoted = b'"' + b"".join(b"\\%03o" % byte for byte in name) + b'"'
     assert unquote(quoted) == name.decode("utf-8", "surrogateescape")
+
+
+def test_a_line_that_says_what_git_says_is_a_line() -> None:
+    said = b"\\ No newline at end of file\n"
+    for after in (said, b"a\n" + said, b"a\n" + said[:-1], said + b"b\n"):
+        with tempfile.TemporaryDirectory() as folder:
+            repo = Repo.create(Path(folder) / "r")
+            repo.history([{"0.py": b"x\n"}, {"0.py": after}])
+            (file,) = file_changes(repo)
+        assert splice(b"x\n", file.hunks) == after

@@ -52,9 +52,9 @@ class Hunk(NamedTuple):
 
     def added(self) -> bytes:
         """The lines put in, as they stand in the file."""
-        # Those taken away come first, and every line has its mark.
+        # Those taken away come first, and every line has its mark: git's own word about the last one has none.
         _, _, added = (b"\n" + self.text).partition(b"\n+")
-        return added.replace(b"\n+", b"\n").removesuffix(_NO_NEWLINE)
+        return added.removesuffix(_NO_NEWLINE).replace(b"\n+", b"\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,10 +54,10 @@ def draw_edit(title: str, source: Source, after: Tree, actions: Sequence[Action]
 def _copied(source: Source, after: Tree, copies: Sequence[TreeCp]) -> list[Tree]:
     """The nodes of `after` that were copied, in the order of the copies: top-down, left to right, the largest first."""
     found: list[Tree] = []
-    stack = [after]
+    stack, same = [after], source.same(after)
     while stack and len(found) < len(copies):
         node = stack.pop()
-        if set(copies[len(found)].sources) <= set(source.same(node)):
+        if set(copies[len(found)].sources) <= set(same.get(id(node), ())):
             found.append(node)
         else:
             stack.extend(reversed(node.children))

@@ -76,6 +76,8 @@ def train(
         raise UserError(f"{folder} already holds a run. Use --resume to go on, or another folder.")
     if (folder / WEIGHTS).exists():
         raise UserError(f"{folder} already holds a trained model. Choose another folder.")
+    if init is not None:
+        config = replace(config, model=init.config)
     with joined() as world:
         failed: UserError | None = None
         if world.leads:
@@ -85,7 +87,7 @@ def train(
                 failed = error
         if not world.all_well(failed is None):
             raise failed or OtherFailedError("the first process could not prepare the run.")
-        return _run(folder, configuration.load(folder / CONFIG), world, watch, resume=False)
+        return _run(folder, config, world, watch, resume=False)
 
 
 def resume(folder: Path, *, watch: Watch = lambda progress: None) -> RunState:
@@ -101,8 +103,6 @@ def resume(folder: Path, *, watch: Watch = lambda progress: None) -> RunState:
 
 
 def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None, notice: Notice) -> None:
-    if init is not None:
-        config = replace(config, model=init.config)
     model, share = config.model, config.training.fraction
     _check(folder, files, model)
     notes = Notes()
