@@ -157,9 +157,7 @@ def _run(task: Task, folder: Path, chunks: Sequence[Sequence[str]], workers: int
             for chunk in chunks:
                 yield write_batch(folder, reader.run(chunk))
         return
-    # Workers are forked from a process that has loaded everything and runs no threads.
-    context = get_context("forkserver")
-    context.set_forkserver_preload([__name__, "pyarrow.parquet", "editvec.syntax.treesitter"])
+    context = get_context("spawn")
     lifeline, held = context.Pipe(duplex=False)
     with lifeline, held, ProcessPoolExecutor(workers, context, _prepare_worker, (lifeline,)) as pool:
         running: set[Future[Path]] = set()
