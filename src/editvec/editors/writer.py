@@ -18,7 +18,7 @@ from editvec.vocab import FIRST_GENERATED, PAD, PLACE, UNKNOWN
 
 TINY = 1e-30
 """Added to a probability before its logarithm is taken: what is impossible stays finite."""
-_NEGLIGIBLE = 1e-9
+_NEGLIGIBLE = 1e-5
 """A search does not look into the generator's tail where all of it is less likely than this."""
 
 
