@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from editvec.edit import Edit, Version
@@ -67,6 +67,7 @@ def test_the_oracles_actions_build_the_tree(before: Tree, after: Tree, others: l
             assert all(same_tree(first, other) for other in rest)
 
 
+@example(trees=[Tree("root", "", (Tree("*", "left", ()),))], seed=378)
 @settings(max_examples=100, deadline=None)
 @given(trees=st.lists(TREES, min_size=1, max_size=4), seed=st.integers(0, 999))
 def test_every_beginning_has_a_legal_action_and_an_end(trees: list[Tree], seed: int) -> None:

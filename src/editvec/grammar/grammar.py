@@ -191,6 +191,7 @@ class Grammar:
         return {
             slot: min(options, key=lambda option: (heights.get(option, infinite), option))
             for slot, options in self.slots.items()
+            if options  # a list that was always empty has none: it only ends
         }
 
     def slot_at(self, label: int, place: int) -> Slot:
