@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from editvec.edit import Edit
 from editvec.errors import UserError
 
 Numbered = tuple[int, Edit]
+Item = TypeVar("Item")
 
 
 def select(
@@ -69,3 +70,10 @@ def _find(numbered: Iterable[Numbered], identity: str) -> Numbered:
 def as_json(edit: Edit) -> dict[str, Any]:
     """An edit for machines, fields that are empty left out."""
     return {name: value for name, value in asdict(edit).items() if value not in (None, "", ())}
+
+
+def spread(items: Sequence[Item], most: int) -> list[Item]:
+    """At most so many of some items, evenly from first to last."""
+    if len(items) <= most:
+        return list(items)
+    return [items[int(number * len(items) / most)] for number in range(most)]

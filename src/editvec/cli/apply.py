@@ -37,11 +37,12 @@ def apply(
     """Apply a rule, or an edit shown once, to files: a diff is printed, and nothing is written unless you say so.
 
     RULE is the number or the name of a pattern that editvec learn found here, or a file: a rule of editvec rule, or any
-    ast-grep rule with a fix. PATHS are files and folders (by default, for a pattern, the whole work tree); of a folder,
-    what git ignores and what is vendored or generated is left alone. With - as the only path, stdin becomes stdout.
+    ast-grep rule with a fix. Every match of the rule counts, also where editvec find is not sure. PATHS are files and
+    folders (by default, for a pattern, the whole work tree); of a folder, what git ignores and what is vendored or
+    generated is left alone. With - as the only path, stdin becomes stdout.
     With -i the answers are y (yes), n (no), e (edit it first), a (yes to all), q (quit).
 
-    A file that parsed and would not parse any more is not written. Exit codes: 0 fine, 1 a file could not be written,
+    A file that would parse worse than before is not written. Exit codes: 0 fine, 1 a file could not be written,
     or there are places and --check was given, 2 wrong use, 3 the rule is damaged, 130 interrupted.
 
     \b

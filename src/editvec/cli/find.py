@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +36,9 @@ def find(
 ) -> None:
     """Find the places where learned patterns are still due.
 
-    PATTERN is a number or a name of editvec learn; all by default. Files are looked at as they are now, also where they
-    have changed since. Exit codes: 0 fine, 1 there are places and --check was given, 2 wrong use.
+    PATTERN is a number or a name of editvec learn; all by default. Rules find them, in files as they are now, also
+    where these have changed since; what the neural editor found for patterns without a rule is in the report of editvec
+    learn. Exit codes: 0 fine, 1 there are places and --check was given, 2 wrong use.
 
     \b
     editvec find
@@ -72,13 +72,13 @@ def find(
             ]
         )
     else:
-        _print([replace(pattern, title=f"{numbers[pattern.name]}  {pattern.title}") for pattern in found])
+        _print(found, numbers)
         click.echo(f"{count} {'place' if count == 1 else 'places'}.", err=True)
     if check and count:
         raise click.exceptions.Exit(1)
 
 
-def _print(patterns: list[Pattern]) -> None:
+def _print(patterns: list[Pattern], numbers: dict[str, int]) -> None:
     from rich.text import Text
 
     from editvec.cli.learn import one_line
@@ -88,7 +88,7 @@ def _print(patterns: list[Pattern]) -> None:
     for pattern in patterns:
         if not pattern.places:
             continue
-        out.print(Text(printable(pattern.title), "bold"))
+        out.print(Text(printable(f"{numbers[pattern.name]}  {pattern.title}"), "bold"))
         for place in pattern.places:
             head = Text(f"{printable(place.path)}:{place.line}:{place.column}", "cyan")
             head.append(f"  {place.confidence:.0%}  {place.why}", "dim")

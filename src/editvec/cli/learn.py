@@ -157,7 +157,9 @@ def _print(learned: Learned, folder: Path) -> None:
         out.print()
         _print_table(patterns)
     shown = folder if not folder.is_relative_to(Path.cwd()) else folder.relative_to(Path.cwd())
-    out.print(f"\nReport  {printable(str(shown))}/report.html" + ("    Next  editvec apply 1" if due else ""))
+    next_one = next((at for at, pattern in enumerate(patterns, 1) if pattern.places and pattern.rule), None)
+    hint = f"    Next  editvec apply {next_one}" if next_one else ""
+    out.print(f"\nReport  {printable(str(shown))}/report.html{hint}")
 
 
 def _print_table(patterns: Sequence[Pattern]) -> None:

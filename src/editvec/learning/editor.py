@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from editvec.edit import Edit, Tokens
 from editvec.errors import UserError
-from editvec.learning.past import spread
 from editvec.learning.present import File
 from editvec.patterns.pattern import Pattern, Place
 from editvec.patterns.shapes import shape_of
+from editvec.selection import spread
 from editvec.syntax.languages import Language, get
 from editvec.syntax.snippet import snippet_edit
 from editvec.syntax.token import decode

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from editvec.learning.present import File
 from editvec.patterns.astgrep import Match
+from editvec.patterns.code import num_errors
 from editvec.patterns.firing import fire
 from editvec.patterns.pattern import Pattern, Place
 from editvec.patterns.proof import apply_matches
 from editvec.patterns.rule import load_rules
 from editvec.syntax.languages import Language, get
-from editvec.syntax.treesitter import facts_of
 
 
 def find_places(
@@ -67,23 +67,10 @@ def _parsing(file: File, matches: list[Match]) -> list[Match]:
     language = get(file.language)
     if not isinstance(language, Language):
         return matches
-    allowed = _num_errors(language, file.data)
-    if _num_errors(language, apply_matches(file.data, matches)) <= allowed:
+    allowed = num_errors(language, file.data)
+    if num_errors(language, apply_matches(file.data, matches)) <= allowed:
         return matches
-    return [match for match in matches if _num_errors(language, apply_matches(file.data, [match])) <= allowed]
-
-
-def _num_errors(language: Language, data: bytes) -> int:
-    """How many places the parser could make nothing of."""
-    waiting = [facts_of(language).parser.parse(data).root_node]
-    errors = 0
-    while waiting:
-        node = waiting.pop()
-        if node.is_error or node.is_missing:
-            errors += 1
-        elif node.has_error:
-            waiting += node.children
-    return errors
+    return [match for match in matches if num_errors(language, apply_matches(file.data, [match])) <= allowed]
 
 
 def _place(file: File, match: Match, pattern: Pattern) -> Place:

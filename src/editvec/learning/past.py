@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from editvec.edit import Edit
 from editvec.mining.git import MAX_TEXT_BYTES, Blobs, Repository
@@ -13,12 +12,12 @@ from editvec.patterns.firing import fire
 from editvec.patterns.pattern import Pattern, Record
 from editvec.patterns.proof import disjoint
 from editvec.patterns.rule import load_rules
+from editvec.selection import spread
 from editvec.syntax.token import encode
 
 MAX_FILES = 24
 """Old versions of files that a rule is tried on."""
 
-Item = TypeVar("Item")
 Moment = tuple[str, str]
 """A commit and a path: the file as it was before that commit."""
 
@@ -118,10 +117,3 @@ def _lines_of(data: bytes, start: int, end: int) -> bytes:
     """The lines that some bytes are on."""
     last = data.find(b"\n", end)
     return data[data.rfind(b"\n", 0, start) + 1 : last if last >= 0 else len(data)].strip()
-
-
-def spread(items: Sequence[Item], most: int) -> list[Item]:
-    """At most so many of some items, evenly from first to last."""
-    if len(items) <= most:
-        return list(items)
-    return [items[int(number * len(items) / most)] for number in range(most)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from editvec.edit import Edit
-from editvec.learning.past import spread
 from editvec.patterns.grouping import Group, num_authors, num_commits
 from editvec.patterns.induction import induce, make_rules
 from editvec.patterns.naming import Messages, slug_of
@@ -16,6 +15,7 @@ from editvec.patterns.proof import prove
 from editvec.patterns.rule import ProseRule, Rule
 from editvec.patterns.shapes import shape_of
 from editvec.patterns.site import edit_example
+from editvec.selection import spread
 from editvec.syntax import languages
 from editvec.syntax.languages import Markup
 

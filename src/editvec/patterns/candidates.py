@@ -12,7 +12,7 @@ import tree_sitter as ts
 
 from editvec.patterns.antiunify import NAMES, Generalised, Hole, Inner, Template, UnboundError, Use, generalise
 from editvec.patterns.code import Node, parse
-from editvec.patterns.rule import Metavariable, Pattern, Rule, digest
+from editvec.patterns.rule import Metavariable, Piece, Rule, digest
 from editvec.patterns.site import Pair, Site
 from editvec.patterns.template import name_holes, weigh, write
 from editvec.patterns.value import innermost, is_list
@@ -133,7 +133,7 @@ def _rule(found: Generalised, language: Language) -> Rule | None:
     return Rule(
         id=digest(language.name, text, after, kind),
         language=language.name,
-        before=Pattern(text, kind, place),
+        before=Piece(text, kind, place),
         after=after,
         metavariables=metavariables,
         weight=weigh(found.before, language),
@@ -168,14 +168,14 @@ def _again(found: Generalised, pairs: Sequence[Pair], language: Language) -> Gen
     return again if len(again.holes) == len(found.holes) else generalise(pairs, language)
 
 
-def _after_pattern(found: Generalised, language: Language) -> Pattern | None:
+def _after_pattern(found: Generalised, language: Language) -> Piece | None:
     """The text after as a pattern, where it could be taken for before; its metavariables are anything."""
     if isinstance(found.after, Use) or _node(found.after).kind != _node(found.before).kind:
         return None
     text = write(found.after, one_line=bool(language.terminator), prefix="_")
     kind = _node(found.after).kind
     place = find_place(text, kind, language)
-    return Pattern(text, kind, place) if place is not None else None
+    return Piece(text, kind, place) if place is not None else None
 
 
 @lru_cache(maxsize=4096)

@@ -98,6 +98,19 @@ def parse(language: Language, data: bytes) -> ts.Tree:
     return parser.parse(data)
 
 
+def num_errors(language: Language, data: bytes) -> int:
+    """How many places of a text the parser could make nothing of."""
+    waiting = [parse(language, data).root_node]
+    errors = 0
+    while waiting:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            errors += 1
+        elif node.has_error:
+            waiting += node.children
+    return errors
+
+
 class Code:
     """A text and its tree. With a span, large nodes hold only those children that touch it."""
 

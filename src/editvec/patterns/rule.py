@@ -40,7 +40,7 @@ class Metavariable:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class Piece:
     """A piece of code with metavariables, in a place where it is parsed as the kind of node that it is."""
 
     text: str
@@ -58,14 +58,14 @@ class Rule:
 
     id: str
     language: str
-    before: Pattern
+    before: Piece
     after: str
     metavariables: tuple[Metavariable, ...] = ()
     inside: str = ""
     """The kind of the parent, where the examples need it."""
     field: str = ""
     """What the place is called in that parent."""
-    unlike: tuple[Pattern, ...] = ()
+    unlike: tuple[Piece, ...] = ()
     """What is no place for the rule although `before` matches."""
     message: str = ""
     weight: float = dataclass_field(default=0.0, compare=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from editvec.patterns.code import parse
+from editvec.patterns.code import num_errors
 from editvec.patterns.firing import fire
 from editvec.patterns.proof import disjoint
 from editvec.patterns.rule import LoadedRule
@@ -68,14 +68,10 @@ def find_changes(rules: Sequence[LoadedRule], texts: Iterable[tuple[Path | None,
         if made or problem:
             change = Change(path, data, tuple(made), problem)
             broken = not problem and isinstance(language, Language) and breaks(language, data, change.after)
-            changes.append(Change(path, data, tuple(made), "it would no longer parse") if broken else change)
+            changes.append(Change(path, data, tuple(made), "it would parse worse than before") if broken else change)
     return changes
 
 
 def breaks(language: Language, before: bytes, after: bytes) -> bool:
-    """Whether a text parsed and does not any more."""
-    return not _has_error(language, before) and _has_error(language, after)
-
-
-def _has_error(language: Language, data: bytes) -> bool:
-    return parse(language, Source(data).utf8).root_node.has_error
+    """Whether a text parses worse than it did."""
+    return num_errors(language, Source(after).utf8) > num_errors(language, Source(before).utf8)
