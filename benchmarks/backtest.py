@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import click
 
+from editvec.diff.shapes import Shape, shape_of
 from editvec.edit import Edit
 from editvec.learning import Request, learn
 from editvec.learning.find import find_places
@@ -28,7 +29,6 @@ from editvec.mining.recipes import get_recipe
 from editvec.mining.sources import locate, pick_languages
 from editvec.patterns import make_rules
 from editvec.patterns.pattern import Pattern, Record
-from editvec.patterns.shapes import Shape, shape_of
 
 TOP = 50
 

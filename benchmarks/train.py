@@ -35,7 +35,7 @@ from editvec.model import EditModel, needs_trees
 from editvec.nn.graph import Edges, Wiring
 from editvec.syntax.tree import Tree
 from editvec.tensors.batch import EDGE_TYPES, Batch
-from editvec.tensors.corpus import Corpus, build_corpus, epoch_batches
+from editvec.tensors.corpus import Corpus, Lesson, build_corpus, epoch_batches
 from editvec.tensors.example import Example, NoTreeError, TooLongError
 from editvec.training.loop import Trainer
 from editvec.vocab import PAD
@@ -132,7 +132,7 @@ def _examples(model: EditModel, edits: Iterator[Edit]) -> Iterator[Example]:
             continue
 
 
-def _batches(trainer: Trainer, corpus: Corpus) -> Iterator[list[Example]]:
+def _batches(trainer: Trainer, corpus: Corpus) -> Iterator[Lesson]:
     settings = trainer.settings
     return epoch_batches(corpus, seed=0, epoch=0, batch_edits=settings.batch_edits, batch_tokens=settings.batch_tokens)
 
@@ -141,20 +141,20 @@ def _time(trainer: Trainer, steps: int) -> tuple[float, float]:
     """Edits a second, and at the wall; in ten parts, with the machine's speed measured between them."""
     torch.set_flush_denormal(True)
     batches = _batches(trainer, trainer.corpus)
-    for examples in islice(batches, 5):
-        trainer._step(trainer.model.network, examples)
+    for lesson in islice(batches, 5):
+        trainer._step(trainer.model.network, lesson)
     taken = walled = 0.0
     seen = 0
     for _ in range(10):
         some = list(islice(batches, steps // 10))
         start = time.perf_counter()
-        for examples in some:
-            trainer._step(trainer.model.network, examples)
+        for lesson in some:
+            trainer._step(trainer.model.network, lesson)
         taken += time.perf_counter() - start
-        seen += sum(map(len, some))
+        seen += sum(len(lesson.edits) for lesson in some)
         products, recurrent = matmul_gflops(), lstm_gflops()
-        for examples in some:
-            dense, loops = _flops(trainer.model, trainer.model.collate(examples))
+        for lesson in some:
+            dense, loops = _flops(trainer.model, trainer.model.collate(lesson.edits))
             walled += (dense / products + loops / recurrent) / 1e9
     return seen / taken, seen / walled
 
@@ -202,8 +202,8 @@ def _graph_flops(made: ModelConfig, nodes: Tensor, edges: Edges) -> float:
 
 def _profile(trainer: Trainer, steps: int) -> str:
     with profile(activities=[ProfilerActivity.CPU]) as found:
-        for examples in islice(_batches(trainer, trainer.corpus), steps):
-            trainer._step(trainer.model.network, examples)
+        for lesson in islice(_batches(trainer, trainer.corpus), steps):
+            trainer._step(trainer.model.network, lesson)
     return str(found.key_averages().table(sort_by="self_cpu_time_total", row_limit=16, max_name_column_width=36))
 
 

@@ -52,7 +52,7 @@ def main(work: Path, data: Path | None, mirrors: Path | None, pack_only: bool, s
         files = Files(work / "train.parquet", work / "dev.parquet")
         if not files.train.exists():
             _mix(list(_parts(sources, work, data, mirrors)), sources["seed"], files)
-        chosen: dict[str, Any] = dict(setting.split("=", 1) for setting in settings)
+        chosen = sources["settings"] | dict(setting.split("=", 1) for setting in settings)
         if (run / CHECKPOINT).exists():
             resume(run)
         elif not (run / model.WEIGHTS).exists():

@@ -49,6 +49,9 @@ class ModelConfig:
     """The sequence encoder reads the changed positions alone (Pravilov et al., 2021)."""
     residual: bool = False
     """A token is read as its state in its surroundings plus its embedding, so that a rare one stays itself."""
+    carry: int = 0
+    """So many of the tokens that an edit adds have a linear way of their own into the edit vector (encoder `sequence`)
+    and out of it to the generator; 0 leaves all to the recurrent layers."""
     unknown_slots: int = 0
     """Embeddings for tokens outside the vocabulary by their order in the edit; 0 reads all of them alike."""
     tied: bool = False
@@ -81,6 +84,9 @@ class TrainingConfig:
     """Epochs without a better dev perplexity before the best model is reloaded and the rate halved."""
     halvings: int = 5
     warmup_steps: int = 0
+    exchange: float = 0.0
+    """The share of batches in which an edit is learned from the vector of another one of its shape, so that a vector
+    says what is done, and not where or to what."""
     fraction: float = 1.0
     """The share of the training set that is used: the same edits for the same seed."""
 
@@ -97,15 +103,16 @@ RECIPES: Mapping[str, Config] = {
     "iclr19": Config(),
     "default": Config(
         ModelConfig(
-            vocab_size=20_000,
+            vocab_size=40_000,
             changed_only=True,
             residual=True,
             tied=True,
+            carry=4,
             head_size=2_000,
             unknown_slots=16,
             embed_dropout=0.1,
         ),
-        TrainingConfig(epochs=12, batch_edits=64, batch_tokens=8192, schedule="linear", warmup_steps=500),
+        TrainingConfig(epochs=12, batch_edits=64, batch_tokens=8192, schedule="linear", warmup_steps=500, exchange=0.4),
     ),
 }
 
@@ -114,7 +121,7 @@ _POSITIVE = frozenset(
     "vocab_size min_count max_tokens max_context embed_dim tag_dim tail_dim hidden_dim edit_dim graph_layers "
     "graph_steps epochs batch_edits batch_tokens learning_rate clip patience".split()
 )
-_NOT_NEGATIVE = frozenset(("seed", "warmup_steps", "unknown_slots", "halvings", "head_size"))
+_NOT_NEGATIVE = frozenset(("seed", "warmup_steps", "unknown_slots", "halvings", "head_size", "carry"))
 _HALVED = frozenset(("embed_dim", "edit_dim"))
 _SHARES = frozenset(("dropout", "embed_dropout", "graph_dropout"))
 _Section = TypeVar("_Section", ModelConfig, TrainingConfig)
@@ -215,6 +222,8 @@ def _value(key: str, value: Any, kind: type) -> Any:
         raise UserError(f"{key} = {value}: expected more than 0.")
     if key in _SHARES and not 0 <= number < 1:
         raise UserError(f"{key} = {value}: expected a share from 0 up to, but not, 1.")
+    if key == "exchange" and not 0 <= number <= 1:
+        raise UserError(f"{key} = {value}: expected a share from 0 up to 1.")
     if key == "fraction" and not 0 < number <= 1:
         raise UserError(f"{key} = {value}: expected a share above 0, up to 1.")
     return value

@@ -33,14 +33,14 @@ class EditNetwork(nn.Module):
         self.editor = build_editor(config, self.reader, self.encoder.edit_dim, grammar)
         self.max_steps = self.editor.max_steps_a_token * config.max_tokens + 1
 
-    def forward(self, batch: Batch) -> Tensor:
-        """The log-probability of each `after`, given its edit's own vector: [batch]."""
-        if self.encoder.reads and self.shared:
+    def forward(self, batch: Batch, shown: Batch | None = None) -> Tensor:
+        """The log-probability of each `after`, given its edit's own vector or that of the edit shown: [batch]."""
+        if shown is None and self.encoder.reads and self.shared:
             reading, after = self.reader.read_edit(batch, context=self.context)
             vectors = self.encoder(batch, reading.before, after)
         else:
             reading = self.reader.read(batch.source, context=self.context)
-            vectors = self.vectors(batch)
+            vectors = self.vectors(batch if shown is None else shown)
         log_probs: Tensor = self.editor(batch.source, reading, vectors, batch.target)
         return log_probs
 

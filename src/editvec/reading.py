@@ -10,16 +10,24 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from editvec.nn.recurrent import BiLSTM, States
+from editvec.nn.recurrent import BiLSTM
 from editvec.tensors.batch import Batch, Ragged, SourceBatch, stack
 from editvec.vocab import UNKNOWN
+
+
+class Read(NamedTuple):
+    """Tokens as a reader saw them."""
+
+    all: Tensor  # [batch, longest, dim]; on padding, anything
+    final: Tensor  # [batch, dim], the last state forwards ⊕ the last backwards
+    embedded: Tensor  # [batch, longest, dim], each token by itself
 
 
 class Reading(NamedTuple):
     """The tokens of a source as a reader saw them, so that an encoder and an editor that share it read once."""
 
-    before: States
-    context: States | None
+    before: Read
+    context: Read | None
 
 
 class TokenEmbedding(nn.Module):
@@ -52,21 +60,22 @@ class Reader(nn.Module):
         dim = embedding.table.embedding_dim
         self.lstm = BiLSTM(input_dim=dim, dim=dim)
 
-    def forward(self, tokens: Ragged) -> States:
-        """The states of tokens."""
+    def forward(self, tokens: Ragged) -> Read:
+        """Reads tokens."""
         embedded = self.embedding(tokens.ids)
-        states: States = self.lstm(embedded, tokens.lengths)
-        return States(states.all + embedded, states.final) if self.residual else states
+        states, final = self.lstm(embedded, tokens.lengths)
+        return Read(states + embedded if self.residual else states, final, embedded)
 
     def read(self, source: SourceBatch, *, context: bool) -> Reading:
         """What an editor may read."""
         return Reading(self(source.before), self(source.context) if context else None)
 
-    def read_edit(self, batch: Batch, *, context: bool) -> tuple[Reading, States]:
+    def read_edit(self, batch: Batch, *, context: bool) -> tuple[Reading, Read]:
         """What an editor may read, and `after`. Two versions of one edit are about as long: both are read in one go."""
         versions = stack(batch.source.before, batch.target.after)
-        states, final = self(versions)
+        states, final, embedded = self(versions)
         size = len(batch)
         (first, second) = batch.source.before.ids.shape[1], batch.target.after.ids.shape[1]
-        before, after = States(states[:size, :first], final[:size]), States(states[size:, :second], final[size:])
+        before = Read(states[:size, :first], final[:size], embedded[:size, :first])
+        after = Read(states[size:, :second], final[size:], embedded[size:, :second])
         return Reading(before, self(batch.source.context) if context else None), after

@@ -34,7 +34,8 @@ SWITCHES: tuple[dict[str, bool | int], ...] = (
     {"unknown_slots": 4},
     {"tied": True},
     {"residual": True},
-    {"residual": True, "tied": True, "changed_only": True, "head_size": 7},
+    {"carry": 2},
+    {"residual": True, "tied": True, "changed_only": True, "head_size": 7, "carry": 3},
     {"head_size": 7},
     {"head_size": 7, "vocab_size": 25, "tied": True},
     {"head_size": 3, "vocab_size": 25, "copy": False},
@@ -68,6 +69,17 @@ def _choices(model: EditModel, example: Example) -> list[int]:
             zip(example.steps.choices.tolist(), example.steps.texts.tolist(), strict=True)
         )
     ]
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+def test_an_edit_is_scored_with_the_vector_of_the_edit_that_is_shown(editor: str) -> None:
+    edits = random_edits(6)
+    model = small_model(edits, editor=editor)
+    batch, reversed_batch = (model.collate(model.exampler.all(each)) for each in (edits, edits[::-1]))
+    with model.network.asked():
+        own, same, other = (model.network(batch, shown) for shown in (None, batch, reversed_batch))
+    assert torch.allclose(own, same, atol=1e-5)
+    assert not torch.allclose(own, other, atol=1e-3)
 
 
 @pytest.mark.parametrize("editor", EDITORS)

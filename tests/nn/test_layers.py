@@ -8,7 +8,7 @@ from torch import nn
 
 from editvec.nn.attention import Attention
 from editvec.nn.generator import Generator
-from editvec.nn.recurrent import LSTM, BiLSTM
+from editvec.nn.recurrent import LSTM, BiLSTM, States
 
 
 def _as_torchs(ours: LSTM, direction: int, theirs: nn.LSTM, ending: str) -> None:
@@ -40,58 +40,55 @@ def test_the_bilstm_is_torchs_over_packed_sequences() -> None:
     torch.testing.assert_close(found.final, torch.cat([final[0], final[1]], -1))
 
 
-@pytest.mark.parametrize("num_directions", [1, 2])
-@pytest.mark.parametrize("longest", [1, 4])
-def test_the_lstms_gradient_is_that_of_its_steps(num_directions: int, longest: int) -> None:
+LENGTHS = torch.tensor([3, 1, 4, 4, 2])
+
+
+def _given(num_directions: int, looks_back: bool) -> tuple[LSTM, list[torch.Tensor], torch.Tensor | None]:
+    """A layer, what it reads (inputs, a first state and cell, what is always added) and what its steps look back to."""
     torch.manual_seed(0)
-    layer = LSTM(input_dim=3, dim=2, num_directions=num_directions).double()
-    shapes = ((longest, 5, 3), (5, 2), (5, 2), (5, 8))
-    inputs, hidden, cell, always = (
-        torch.randn(num_directions, *shape, dtype=torch.double, requires_grad=True) for shape in shapes
-    )
-    weights = list(layer.parameters())
-
-    def run(*given: torch.Tensor) -> torch.Tensor:
-        inputs, hidden, cell, always, *weights = given
-        named = dict(zip(("inputs", "recurrent", "bias"), weights, strict=True))
-        states: torch.Tensor = torch.func.functional_call(layer, named, (inputs, (hidden, cell), always))
-        return states
-
-    assert torch.autograd.gradcheck(run, (inputs, hidden, cell, always, *weights))
+    layer = LSTM(input_dim=3, dim=2, num_directions=num_directions, looks_back=looks_back).double()
+    shapes = (5, 4, 3), *((num_directions, 5, each) for each in (2, 2, 8))
+    given = [torch.randn(shape, dtype=torch.double, requires_grad=True) for shape in shapes]
+    back_to = torch.tensor([[0, 1, 2, 0], [0, 0, 0, 0], [0, 1, 1, 3], [0, 0, 2, 2], [0, 1, 0, 0]])
+    return layer, given, back_to if looks_back else None
 
 
+@pytest.mark.parametrize("looks_back", [False, True])
 @pytest.mark.parametrize("num_directions", [1, 2])
-def test_a_step_can_look_back(num_directions: int) -> None:
-    torch.manual_seed(0)
-    layer = LSTM(input_dim=3, dim=2, num_directions=num_directions, looks_back=True).double()
-    back_to = torch.tensor([[0, 0, 0], [1, 0, 1], [0, 2, 1], [3, 2, 3]])
-    shapes = ((4, 3, 3), (3, 2), (3, 2), (3, 8))
-    given = [torch.randn(num_directions, *shape, dtype=torch.double, requires_grad=True) for shape in shapes]
+def test_the_lstms_gradient_is_that_of_its_steps(num_directions: int, looks_back: bool) -> None:
+    layer, given, back_to = _given(num_directions, looks_back)
     names, weights = zip(*layer.named_parameters(), strict=True)
 
-    def run(*values: torch.Tensor) -> torch.Tensor:
+    def run(*values: torch.Tensor) -> States:
         inputs, hidden, cell, always, *weights = values
         named = dict(zip(names, weights, strict=True))
-        states: torch.Tensor = torch.func.functional_call(layer, named, (inputs, (hidden, cell), always, back_to))
-        return states
+        found: States = torch.func.functional_call(layer, named, (inputs, LENGTHS, (hidden, cell), always, back_to))
+        return found
 
     assert torch.autograd.gradcheck(run, (*given, *weights))
-    # The plain recurrence, one step at a time.
-    inputs, hidden, cell, always = given
-    back = layer.back
-    assert back is not None
-    past = [hidden]
-    for step in range(4):
-        looked = torch.stack(
-            [torch.stack([past[int(at)][d, b] for b, at in enumerate(back_to[step])]) for d in range(num_directions)]
-        )
-        gates = (
-            inputs[:, step] @ layer.inputs + past[-1] @ layer.recurrent + looked @ back + layer.bias[:, None] + always
-        )
-        out, keep_in, forget, new = gates.chunk(4, -1)
-        cell = forget.sigmoid() * cell + keep_in.sigmoid() * new.tanh()
-        past.append(out.sigmoid() * cell.tanh())
-    torch.testing.assert_close(run(*given, *weights), torch.stack(past[1:], 1))
+
+
+@pytest.mark.parametrize("looks_back", [False, True])
+@pytest.mark.parametrize("num_directions", [1, 2])
+def test_the_lstm_is_the_plain_recurrence_one_step_at_a_time(num_directions: int, looks_back: bool) -> None:
+    layer, (inputs, hidden, cell, always), back_to = _given(num_directions, looks_back)
+    found, final = layer(inputs, LENGTHS, (hidden, cell), always, back_to)
+    for row, length in enumerate(LENGTHS.tolist()):
+        for number in range(num_directions):
+            past, kept = [hidden[number, row]], cell[number, row]
+            for step in range(length):
+                gates = inputs[row, length - 1 - step if number else step] @ layer.inputs[number] + layer.bias[number]
+                gates = gates + past[-1] @ layer.recurrent[number] + always[number, row]
+                if layer.back is not None and back_to is not None:
+                    gates = gates + past[int(back_to[row, step])] @ layer.back[number]
+                out, keep_in, forget, new = gates.chunk(4)
+                kept = forget.sigmoid() * kept + keep_in.sigmoid() * new.tanh()
+                past.append(out.sigmoid() * kept.tanh())
+            written = torch.stack(past[1:][::-1] if number else past[1:])
+            units = slice(2 * number, 2 * number + 2)
+            torch.testing.assert_close(found[row, :length, units], written)
+            torch.testing.assert_close(final[row, units], past[-1])
+            assert not found[row, length:].any()
 
 
 def test_what_is_added_in_every_step_is_an_input_of_every_step() -> None:
@@ -101,9 +98,11 @@ def test_what_is_added_in_every_step_is_an_input_of_every_step() -> None:
         part.inputs.copy_(whole.inputs[:, :3])
         part.recurrent.copy_(whole.recurrent)
         part.bias.copy_(whole.bias)
-    inputs, vector = torch.randn(1, 6, 2, 3), torch.randn(1, 2, 2)
-    everywhere = torch.cat([inputs, vector[:, None].expand(-1, 6, -1, -1)], -1)
-    torch.testing.assert_close(whole(everywhere), part(inputs, always=vector @ whole.inputs[:, 3:]))
+    inputs, vector, lengths = torch.randn(2, 6, 3), torch.randn(2, 2), torch.tensor([6, 4])
+    everywhere = torch.cat([inputs, vector[:, None].expand(-1, 6, -1)], -1)
+    torch.testing.assert_close(
+        whole(everywhere, lengths).all, part(inputs, lengths, always=(vector @ whole.inputs[0, 3:])[None]).all
+    )
 
 
 def _whole(generator: Generator, states: torch.Tensor) -> torch.Tensor:

@@ -6,10 +6,10 @@ import random
 
 import numpy as np
 
+from editvec.diff.shapes import alikeness, shape_of
 from editvec.edit import Edit, Source, Version
 from editvec.patterns.grouping import group, num_authors, num_commits
 from editvec.patterns.naming import Messages, slug_of, subject_of
-from editvec.patterns.shapes import alikeness, shape_of
 
 
 def edit(before: str, after: str, commit: str = "c1", message: str = "", author: str = "a") -> Edit:
@@ -35,6 +35,13 @@ def test_variables_and_literals_alone_say_nothing() -> None:
     assert not shape_of(edit("f ( VAR0 ) ;", "f ( VAR1 ) ;")).says_something
     assert not shape_of(edit("f ( LITERAL ) ;", "f ( VAR1 ) ;")).says_something
     assert shape_of(edit("f ( VAR0 ) ;", "f ( & VAR0 ) ;")).says_something
+
+
+def test_a_shape_is_whole_when_it_puts_in_no_variable_of_its_own() -> None:
+    assert shape_of(edit("f ( VAR3 , VAR4 ) ;", "f ( VAR3 , null ) ;")).is_whole
+    assert shape_of(edit("x = VAR3 == null ? y : z ;", "x = VAR3 ?? z ;")).is_whole
+    assert shape_of(edit("VAR3 = VAR3 + 1 ;", "+ + VAR3 ;")).is_whole
+    assert not shape_of(edit("f ( VAR3 ) ;", "f ( VAR3 , VAR4 ) ;")).is_whole
 
 
 def test_punctuation_alone_names_nothing() -> None:

@@ -175,6 +175,10 @@ def _corpus(tmp_path: Path, number: int) -> tuple[Corpus, list[Example]]:
     return build_corpus(tmp_path / f"{number}.arrow", examples), examples
 
 
+def _bytes(example: Example) -> bytes:
+    return example.before.tobytes() + example.after.tobytes() + example.context.tobytes()
+
+
 @pytest.mark.parametrize("number", [0, 1, BLOCK, BLOCK + 7])
 def test_a_corpus_holds_its_examples(number: int, tmp_path: Path) -> None:
     corpus, examples = _corpus(tmp_path, number)
@@ -185,9 +189,12 @@ def test_a_corpus_holds_its_examples(number: int, tmp_path: Path) -> None:
 def test_an_epoch_sees_every_example_once_in_batches_of_similar_length(tmp_path: Path) -> None:
     corpus, examples = _corpus(tmp_path, 2 * BLOCK + 100)
     batches = list(epoch_batches(corpus, seed=3, epoch=0, batch_edits=16, batch_tokens=300))
-    seen = sorted(e.before.tobytes() + e.after.tobytes() + e.context.tobytes() for batch in batches for e in batch)
+    seen = sorted(
+        e.before.tobytes() + e.after.tobytes() + e.context.tobytes() for batch in batches for e in batch.edits
+    )
     assert seen == sorted(e.before.tobytes() + e.after.tobytes() + e.context.tobytes() for e in examples)
-    for batch in batches:
+    for batch, shown in batches:
+        assert shown is None
         widest = max(len(e.before) + len(e.after) + len(e.context) for e in batch)
         assert len(batch) <= 16
         assert len(batch) == 1 or len(batch) * widest <= 300
@@ -200,8 +207,41 @@ def test_an_epoch_can_be_entered_anywhere_and_differs_from_the_next(tmp_path: Pa
 
     def batches(epoch: int, first: int) -> list[list[bytes]]:
         found = epoch_batches(corpus, seed=1, epoch=epoch, batch_edits=8, batch_tokens=10**6, first=first)
-        return [[example.before.tobytes() for example in batch] for batch in found]
+        return [[example.before.tobytes() for example in lesson.edits] for lesson in found]
 
     whole = batches(0, 0)
     assert whole[5:] == batches(0, 5)
     assert list(islice(whole, 3)) != batches(1, 0)[:3]
+
+
+def test_in_an_exchange_others_of_the_same_shape_are_shown(tmp_path: Path) -> None:
+    def edit(name: str, old: str, new: str) -> Edit:
+        before, after = (("call", name, verb, "(", ")") for verb in (old, new))
+        return Edit(name, "csharp", Version(" ".join(before), before), Version(" ".join(after), after))
+
+    edits = [edit(f"w{at}", *verbs) for at in range(6) for verbs in (("a", "b"), ("c", "d"))]
+    alone = edit("alone", "x", "y")
+    exampler = Exampler(build({f"w{at}": 1 for at in range(6)}, size=40, min_count=1), shapes=True)
+    corpus = build_corpus(tmp_path / "shapes.arrow", exampler.all([*edits, alone]))
+
+    def lessons(first: int = 0) -> list[tuple[list[bytes], list[bytes] | None]]:
+        found = epoch_batches(corpus, seed=1, epoch=0, batch_edits=4, batch_tokens=10**6, exchange=0.5, first=first)
+        return [
+            (
+                [example.before.tobytes() for example in each.edits],
+                None if each.shown is None else [example.before.tobytes() for example in each.shown],
+            )
+            for each in found
+        ]
+
+    whole = [
+        each
+        for epoch in range(8)
+        for each in epoch_batches(corpus, seed=1, epoch=epoch, batch_edits=4, batch_tokens=10**6, exchange=0.5)
+    ]
+    pairs = [pair for each in whole if each.shown for pair in zip(each.edits, each.shown, strict=True)]
+    assert 0 < sum(each.shown is not None for each in whole) < len(whole)
+    for learned, shown in pairs:
+        assert learned.shape.tolist() == shown.shape.tolist()
+        assert (learned is shown) == ("alone" in learned.unknown)
+    assert lessons()[2:] == lessons(2)

@@ -20,7 +20,7 @@ from editvec.config import ModelConfig
 from editvec.edit import Tokens
 from editvec.editors.base import Editor
 from editvec.editors.treesearch import TEXT, Graph2TreeSteps, Nodes, Unnamed
-from editvec.editors.writer import TINY, Memories, TokenWriter, copied
+from editvec.editors.writer import TINY, TokenWriter, copied
 from editvec.grammar import Grammar
 from editvec.grammar.grammar import NEXT
 from editvec.nn.attention import Attention
@@ -64,6 +64,7 @@ class Graph2TreeEditor(Editor):
         context: bool,
         context_start: bool,
         tied: bool,
+        carry: int,
         head_size: int,
         tail_dim: int,
     ) -> None:
@@ -93,9 +94,11 @@ class Graph2TreeEditor(Editor):
             embedding=embedding,
             dim=said_dim,
             token_dim=token_dim,
+            edit_dim=edit_dim,
             copy=copy,
             context=context,
             tied=tied,
+            carry=carry,
             head_size=head_size,
             tail_dim=tail_dim,
         )
@@ -120,6 +123,7 @@ class Graph2TreeEditor(Editor):
             context=config.context,
             context_start=config.context_start,
             tied=config.tied,
+            carry=config.carry,
             head_size=config.head_size,
             tail_dim=config.tail_dim,
         )
@@ -135,18 +139,15 @@ class Graph2TreeEditor(Editor):
         nodes, pooled = self.read_graph(source, reading)
         hidden, cell = self.initial(pooled, reading, vectors)
         inputs = torch.cat([self._previous(nodes, steps), self.slots(steps.slots.ids)], -1)
-        (states,) = self.lstm(
-            inputs.transpose(0, 1)[None],
-            (hidden[None], cell[None]),
-            self.edit_gates(vectors)[None],
-            steps.parents.t(),
-        )
-        found = self.read_out(states.transpose(0, 1), nodes, steps.slots.ids)
+        states = self.lstm(
+            inputs, steps.slots.lengths, (hidden[None], cell[None]), self.edit_gates(vectors)[None], steps.parents
+        ).all
+        found = self.read_out(states, nodes, steps.slots.ids)
         there = steps.slots.mask
         chosen = found.labels.gather(2, steps.choices.clamp(min=0)[..., None]).squeeze(2) * (steps.choices >= 0)
         total = (chosen + copied(found.nodes, steps.copies)) * there
         # Few steps write a token, and to write one costs most.
-        ways = self.writer(take(found.said, steps.writes), Memories.of(source, reading))
+        ways = self.writer(take(found.said, steps.writes), self.writer.memories(source, reading, vectors))
         ids = steps.written.ids
         written = self.writer.probability_of(ways, ids, ids != PAD, steps.from_before, steps.from_context)
         total = total.masked_scatter(steps.texts != PAD, written)

@@ -42,6 +42,7 @@ class Seq2SeqEditor(Editor):
         context: bool,
         context_start: bool,
         tied: bool,
+        carry: int,
         head_size: int,
         tail_dim: int,
     ) -> None:
@@ -59,9 +60,11 @@ class Seq2SeqEditor(Editor):
             embedding=embedding,
             dim=self.combine.out_features,
             token_dim=token_dim,
+            edit_dim=edit_dim,
             copy=copy,
             context=context,
             tied=tied,
+            carry=carry,
             head_size=head_size,
             tail_dim=tail_dim,
         )
@@ -79,6 +82,7 @@ class Seq2SeqEditor(Editor):
             context=config.context,
             context_start=config.context_start,
             tied=config.tied,
+            carry=config.carry,
             head_size=config.head_size,
             tail_dim=config.tail_dim,
         )
@@ -88,10 +92,10 @@ class Seq2SeqEditor(Editor):
         shifted = functional.pad(after.ids[:, :-1], (1, 0), value=START)
         hidden, cell = self._initial(reading, vectors)
         # The edit vector is an input of every step: its share of the gates is the same in all of them.
-        (states,) = self.lstm(
-            self.embedding(shifted.t())[None], (hidden[None], cell[None]), self.edit_gates(vectors)[None]
-        )
-        said = self._read_out(states.transpose(0, 1), Memories.of(source, reading))
+        states = self.lstm(
+            self.embedding(shifted), after.lengths, (hidden[None], cell[None]), self.edit_gates(vectors)[None]
+        ).all
+        said = self._read_out(states, self.writer.memories(source, reading, vectors))
         there = after.mask
         found = self.writer.probability_of(said, after.ids, there, target.from_before, target.from_context)
         logs = (found + TINY).log()
@@ -100,7 +104,7 @@ class Seq2SeqEditor(Editor):
         return total.sum(1)
 
     def steps(self, source: SourceBatch, reading: Reading, vectors: Tensor) -> Seq2SeqSteps:
-        return Seq2SeqSteps(self, Memories.of(source, reading), reading, vectors)
+        return Seq2SeqSteps(self, self.writer.memories(source, reading, vectors), reading, vectors)
 
     def written(self, found: Hypothesis, example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
         return exampler.written(found.choices, example), UNKNOWN not in found.choices

@@ -115,7 +115,7 @@ class Graph2TreeSteps:
     def __init__(self, editor: Graph2TreeEditor, source: SourceBatch, reading: Reading, vectors: Tensor) -> None:
         self._editor, self._sources = editor, source.sources
         self._nodes, pooled = editor.read_graph(source, reading)
-        self._memories = Memories.of(source, reading)
+        self._memories = editor.writer.memories(source, reading, vectors)
         self._initial = editor.initial(pooled, reading, vectors)
         self._others: Others | None = editor.writer.others(self._memories)
         self._edit_gates = editor.edit_gates(vectors)

@@ -36,20 +36,19 @@ class Memory(NamedTuple):
 
 
 class Memories(NamedTuple):
-    """What tokens are copied from."""
+    """What tokens are written from."""
 
     before: Memory
     context: Memory | None
+    carried: Tensor | None = None
+    """What the edit vector says of the tokens that are added, in the words of the generator: [batch, carry, dim]."""
 
     def at(self, rows: Tensor) -> Memories:
         """The memories of some rows."""
-        return Memories(self.before.at(rows), self.context.at(rows) if self.context else None)
-
-    @classmethod
-    def of(cls, source: SourceBatch, reading: Reading) -> Memories:
-        """Of what a reader made of a source."""
-        before = _memory(source.before, reading.before.all)
-        return cls(before, _memory(source.context, reading.context.all) if reading.context is not None else None)
+        before, context, carried = self
+        return Memories(
+            before.at(rows), None if context is None else context.at(rows), None if carried is None else carried[rows]
+        )
 
 
 def _memory(tokens: Ragged, states: Tensor) -> Memory:
@@ -71,7 +70,8 @@ class Ways(NamedTuple):
 
 
 class TokenWriter(nn.Module):
-    """`copy` off leaves generation alone."""
+    """`copy` off leaves generation alone. With `carry`, the generator reads a decoder's state plus what the edit vector
+    says of so many tokens, each as far as the state asks for it."""
 
     def __init__(
         self,
@@ -79,14 +79,19 @@ class TokenWriter(nn.Module):
         embedding: TokenEmbedding,
         dim: int,
         token_dim: int,
+        edit_dim: int,
         copy: bool,
         context: bool,
         tied: bool,
+        carry: int,
         head_size: int,
         tail_dim: int,
     ) -> None:
         super().__init__()
-        self.num_known, self.copy = embedding.num_known, copy
+        self.num_known, self.copy, self.carry = embedding.num_known, copy, carry
+        if carry:
+            self.carried = nn.Linear(edit_dim, carry * dim, bias=False)
+            self.asked = nn.Linear(dim, carry)
         if copy:
             self.way = nn.Linear(dim, 3 if context else 2)
             self.point_before = Attention(query_dim=dim, key_dim=token_dim)
@@ -101,19 +106,28 @@ class TokenWriter(nn.Module):
             first_row=FIRST_GENERATED,
         )
 
+    def memories(self, source: SourceBatch, reading: Reading, vectors: Tensor) -> Memories:
+        """Of what a reader made of a source, and of an edit vector beside each."""
+        return Memories(
+            _memory(source.before, reading.before.all),
+            None if reading.context is None else _memory(source.context, reading.context.all),
+            self.carried(vectors).view(len(vectors), self.carry, -1) if self.carry else None,
+        )
+
     def forward(self, states: Tensor, memories: Memories) -> Ways:
         """`states` [batch, n, dim] of a decoder → how it would write a token."""
-        before, context = memories
+        before, context, carried = memories
+        words = states if carried is None else torch.baddbmm(states, self.asked(states).sigmoid(), carried)
         if not self.copy:
-            return Ways(states, states.new_ones(*states.shape[:2], 1), states[..., :0], None)
+            return Ways(words, states.new_ones(*states.shape[:2], 1), states[..., :0], None)
         ways = self.way(states)
         from_before = self.point_before(states, before.states, before.tokens)
         if context is None:
-            return Ways(states, ways.softmax(-1), from_before, None)
+            return Ways(words, ways.softmax(-1), from_before, None)
         # An empty context is no way at all: neither in training nor in search.
         empty = ~context.tokens.any(1)
         ways = ways.index_fill(2, torch.tensor(2), -torch.inf).where(empty[:, None, None], ways).softmax(-1)
-        return Ways(states, ways, from_before, self.point_context(states, context.states, context.tokens))
+        return Ways(words, ways, from_before, self.point_context(states, context.states, context.tokens))
 
     def probability_of(
         self, found: Ways, ids: Tensor, there: Tensor, from_before: Copies, from_context: Copies
@@ -191,7 +205,7 @@ class Others(NamedTuple):
     @classmethod
     def of(cls, memories: Memories, head_end: int) -> Others:
         """Of the sources that memories are of."""
-        parts = [memory for memory in memories if memory is not None]
+        parts = [memory for memory in (memories.before, memories.context) if memory is not None]
         ids = torch.cat([memory.ids.where(memory.tokens, PAD) for memory in parts], 1)
         order = ids.sort(1)
         new = functional.pad(order.values[:, 1:] != order.values[:, :-1], (1, 0), value=True)

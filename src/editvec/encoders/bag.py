@@ -7,8 +7,7 @@ from torch import Tensor
 
 from editvec.config import ModelConfig
 from editvec.encoders.base import EditEncoder
-from editvec.nn.recurrent import States
-from editvec.reading import TokenEmbedding
+from editvec.reading import Read, TokenEmbedding
 from editvec.tensors.batch import Batch
 from editvec.tensors.example import NOWHERE
 
@@ -28,7 +27,7 @@ class BagEncoder(EditEncoder):
         """As a config has it."""
         return cls(num_known=num_known, num_slots=config.unknown_slots, edit_dim=config.edit_dim)
 
-    def forward(self, batch: Batch, before: States | None, after: States | None) -> Tensor:
+    def forward(self, batch: Batch, before: Read | None, after: Read | None) -> Tensor:
         alignment = batch.alignment
         changed = alignment.tags.ids != 0
         sides = (batch.target.after.ids, alignment.after), (batch.source.before.ids, alignment.before)

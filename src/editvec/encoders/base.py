@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from editvec.nn.recurrent import States
+from editvec.reading import Read
 from editvec.tensors.batch import Batch
 
 
@@ -16,6 +16,6 @@ class EditEncoder(nn.Module):
     """Whether it uses what a reader made of the tokens; where not, `before` and `after` are None."""
     needs_trees: bool = False
 
-    def forward(self, batch: Batch, before: States | None, after: States | None) -> Tensor:
+    def forward(self, batch: Batch, before: Read | None, after: Read | None) -> Tensor:
         """The vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""
         raise NotImplementedError

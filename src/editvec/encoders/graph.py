@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from editvec.config import ModelConfig
 from editvec.encoders.base import EditEncoder
 from editvec.nn.graph import GatedSum, GraphNetwork, Wiring
-from editvec.nn.recurrent import States
+from editvec.reading import Read
 from editvec.tensors.batch import EDGE_TYPES, TAG_PAD, Batch
 
 
@@ -56,7 +56,7 @@ class GraphEncoder(EditEncoder):
             dropout=config.graph_dropout,
         )
 
-    def forward(self, batch: Batch, before: States | None, after: States | None) -> Tensor:
+    def forward(self, batch: Batch, before: Read | None, after: Read | None) -> Tensor:
         graph = batch.graph
         assert graph is not None and before is not None and after is not None
         nodes = self.kinds(graph.kinds)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from editvec.config import ModelConfig
 from editvec.encoders.base import EditEncoder
-from editvec.nn.recurrent import States
+from editvec.reading import Read
 from editvec.tensors.batch import Batch
 
 
@@ -22,5 +22,5 @@ class NoEncoder(EditEncoder):
         """As a config has it."""
         return cls()
 
-    def forward(self, batch: Batch, before: States | None, after: States | None) -> Tensor:
+    def forward(self, batch: Batch, before: Read | None, after: Read | None) -> Tensor:
         return torch.zeros(len(batch), self.edit_dim)

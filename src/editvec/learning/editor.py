@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from editvec.diff.shapes import shape_of
 from editvec.edit import Edit, Tokens
 from editvec.errors import UserError
 from editvec.learning.present import File
 from editvec.patterns.pattern import Pattern, Place
-from editvec.patterns.shapes import shape_of
 from editvec.selection import spread
 from editvec.syntax.languages import Language, get
 from editvec.syntax.snippet import snippet_edit

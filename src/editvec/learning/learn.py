@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from editvec.diff.shapes import Shape, shape_of
 from editvec.edit import Edit
 from editvec.learning.editor import find_by_editor
 from editvec.learning.find import find_places
@@ -22,7 +23,6 @@ from editvec.mining import mine
 from editvec.patterns.grouping import group
 from editvec.patterns.pattern import Pattern, Record
 from editvec.patterns.rule import ProseRule, Rule, dump
-from editvec.patterns.shapes import Shape, shape_of
 
 if TYPE_CHECKING:
     from editvec.model import EditModel

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from editvec.diff.shapes import shape_of
 from editvec.edit import Edit
 from editvec.patterns.grouping import Group, num_authors, num_commits
 from editvec.patterns.induction import induce, make_rules
@@ -13,7 +14,6 @@ from editvec.patterns.naming import Messages, slug_of
 from editvec.patterns.pattern import Pattern
 from editvec.patterns.proof import prove
 from editvec.patterns.rule import ProseRule, Rule
-from editvec.patterns.shapes import shape_of
 from editvec.patterns.site import edit_example
 from editvec.selection import spread
 from editvec.syntax import languages

@@ -1,9 +1,10 @@
-"""Recurrent layers over padded sequences, such that padding changes nothing.
+"""Recurrent layers over sequences of different lengths: only what is there is computed.
 
 torch has two LSTMs for a CPU: its own, and oneDNN's, which is faster but prepares and keeps a program for every shape
 that it meets, and a corpus of edits has hundreds of them (gigabytes). So this one is written out here, with its
-gradient: it is nearly as fast as oneDNN's at the sizes of the paper, holds on to nothing, runs both directions in one
-loop, and takes what is the same in every step as such.
+gradient: it holds on to nothing, runs both directions in one loop, and takes what is the same in every step as such.
+Sequences are packed: sorted by length, so that those that still run at a step are the first ones. Of the changed tokens
+of a batch of edits, three quarters would be padding.
 """
 
 from __future__ import annotations
@@ -17,14 +18,54 @@ from torch import Tensor, nn
 class States(NamedTuple):
     """What a recurrent layer made of padded sequences."""
 
-    all: Tensor  # [batch, longest, dim]; on padding, anything
-    final: Tensor  # [batch, dim], the last state forwards ⊕ the last backwards
+    all: Tensor  # [batch, longest, dim], the directions side by side; zeros on padding
+    final: Tensor  # [batch, dim], the last state of each direction
+
+
+class Packing(NamedTuple):
+    """Where the steps of padded sequences stand when the first steps of all of them come first, then the second ones …,
+    each time the longest sequence first. B sequences, T steps of the longest, N steps in all."""
+
+    order: Tensor  # [B], the sequences, the longest first
+    sizes: list[int]  # [T], how many of them have such a step
+    places: Tensor  # [2, N], where a packed step stands in the padded table, read forwards and backwards
+    previous: Tensor  # [N], where the step before stands among the B beginnings and then the packed steps
+    last: Tensor  # [B], the packed place of each sequence's last step
+
+    @classmethod
+    def of(cls, lengths: Tensor, longest: int) -> Packing:
+        """Of sequences of `lengths` [B], at least 1 each, in a table of `longest` columns."""
+        size = len(lengths)
+        order = lengths.argsort(descending=True, stable=True)
+        sizes = size - torch.bincount(lengths).cumsum(0)[:-1]
+        starts = sizes.cumsum(0) - sizes
+        steps = torch.repeat_interleave(torch.arange(len(sizes)), sizes)
+        ranks = torch.arange(len(steps)) - starts[steps]
+        rows = order[ranks]
+        ahead = rows * longest + steps
+        last = torch.empty_like(order).scatter_(0, order, starts[lengths[order] - 1] + torch.arange(size))
+        return cls(
+            order,
+            sizes.tolist(),
+            torch.stack([ahead, ahead + lengths[rows] - 1 - 2 * steps]),
+            torch.where(steps > 0, size + starts[(steps - 1).clamp(min=0)] + ranks, ranks),
+            last,
+        )
+
+    def look_back(self, back_to: Tensor) -> Tensor:
+        """Among the beginnings and the packed steps, the one that each packed step looks back to: [B, T], by its number
+        from 1 or 0 for the beginning → [N]."""
+        sizes = torch.tensor(self.sizes)
+        begin = len(self.order) + sizes.cumsum(0) - sizes
+        numbers = back_to.reshape(-1)[self.places[0]]
+        ranks = torch.cat([torch.arange(each) for each in self.sizes])
+        return torch.where(numbers > 0, begin[(numbers - 1).clamp(min=0)], 0) + ranks
 
 
 class LSTM(nn.Module):
-    """`num_directions` LSTMs side by side, each over inputs of its own. The gates are, in this order: out, in, forget,
-    new. With `looks_back`, a step also reads the hidden state of an earlier one (the parent, where steps build a
-    tree)."""
+    """`num_directions` LSTMs side by side; the second one reads each sequence backwards. The gates are, in this order:
+    out, in, forget, new. With `looks_back`, a step also reads the hidden state of an earlier one (the parent, where
+    steps build a tree)."""
 
     def __init__(self, *, input_dim: int, dim: int, num_directions: int = 1, looks_back: bool = False) -> None:
         super().__init__()
@@ -40,21 +81,24 @@ class LSTM(nn.Module):
     def forward(
         self,
         inputs: Tensor,
+        lengths: Tensor,
         start: tuple[Tensor, Tensor] | None = None,
         always: Tensor | None = None,
         back_to: Tensor | None = None,
-    ) -> Tensor:
-        """`inputs` [directions, longest, batch, input_dim]; `start` the first hidden state and cell, each [directions,
-        batch, dim]; `always` what is added to the gates in every step, [directions, batch, 4 · dim]; `back_to` the
-        earlier step that each one looks back to, from 1, or 0 for the start: [longest, batch] → the hidden states
-        [directions, longest, batch, dim]."""
+    ) -> States:
+        """`inputs` [batch, longest, input_dim] of which `lengths` [batch] steps count, at least one each; `start` the
+        first hidden state and cell, each [directions, batch, dim]; `always` what is added to the gates in every step,
+        [directions, batch, 4 · dim]; `back_to` [batch, longest] the earlier step that each one looks back to, from 1,
+        or 0 for the start."""
+        packing = Packing.of(lengths, inputs.shape[1])
         if start is None:
-            nothing = inputs.new_zeros(inputs.shape[0], inputs.shape[2], self.dim)
+            nothing = inputs.new_zeros(len(self.bias), len(inputs), self.dim)
             start = nothing, nothing
-        states: Tensor = _Recurrence.apply(  # type: ignore[no-untyped-call]
-            inputs, self.inputs, self.recurrent, self.bias, *start, always, self.back, back_to
+        looked = None if back_to is None else packing.look_back(back_to)
+        states, final = _Recurrence.apply(  # type: ignore[no-untyped-call]
+            inputs, self.inputs, self.recurrent, self.bias, *start, always, self.back, looked, packing
         )
-        return states
+        return States(states, final)
 
     def step(
         self, inputs: Tensor, state: tuple[Tensor, Tensor], always: Tensor, looked: Tensor | None = None
@@ -71,8 +115,7 @@ class LSTM(nn.Module):
 
 
 class BiLSTM(nn.Module):
-    """A bidirectional LSTM with `dim / 2` units a direction. Each sequence is reversed by its own length, so that
-    padding is behind it in both directions, where the layer has not been yet."""
+    """A bidirectional LSTM with `dim / 2` units a direction."""
 
     def __init__(self, *, input_dim: int, dim: int) -> None:
         super().__init__()
@@ -80,19 +123,8 @@ class BiLSTM(nn.Module):
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> States:
         """`inputs` [batch, longest, input_dim], `lengths` [batch] of at least 1."""
-        order = reversal(lengths, inputs.shape[1])
-        both = torch.stack([inputs, take(inputs, order)]).transpose(1, 2)
-        ahead, back = self.lstm(both).transpose(1, 2)
-        last = (lengths - 1)[:, None]
-        final = torch.cat([take(ahead, last), take(back, last)], -1).squeeze(1)
-        return States(torch.cat([ahead, take(back, order)], -1), final)
-
-
-def reversal(lengths: Tensor, longest: int) -> Tensor:
-    """For each position the one that takes its place when every sequence is reversed: [batch, longest]."""
-    positions = torch.arange(longest, device=lengths.device)[None, :]
-    mirrored = lengths[:, None] - 1 - positions
-    return torch.where(mirrored >= 0, mirrored, positions)
+        states: States = self.lstm(inputs, lengths)
+        return states
 
 
 def take(values: Tensor, places: Tensor) -> Tensor:
@@ -101,12 +133,13 @@ def take(values: Tensor, places: Tensor) -> Tensor:
 
 
 class _Recurrence(torch.autograd.Function):
-    """The LSTM and its gradient. D directions, T steps, B sequences, I inputs, H units; G = 4 H gates."""
+    """The LSTM and its gradient. D directions, B sequences, T steps at most, N in all, I inputs, H units, G = 4 H
+    gates. What a step leaves behind is in tables of B + N rows: the beginnings, then the packed steps."""
 
     @staticmethod
     def forward(
         ctx: Any,
-        inputs: Tensor,  # [D, T, B, I]
+        inputs: Tensor,  # [B, T, I]
         weight: Tensor,  # [D, I, G]
         recurrent: Tensor,  # [D, H, G]
         bias: Tensor,  # [D, G]
@@ -114,91 +147,107 @@ class _Recurrence(torch.autograd.Function):
         cell: Tensor,  # [D, B, H]
         always: Tensor | None,  # [D, B, G]
         back: Tensor | None,  # [D, H, G]
-        back_to: Tensor | None,  # [T, B]
-    ) -> Tensor:
-        size, longest, batch, _ = inputs.shape
-        units = hidden.shape[-1]
-        inputs = inputs.contiguous()
-        gates = torch.baddbmm(bias[:, None], inputs.flatten(1, 2), weight).view(size, longest, batch, -1)
-        if always is not None:
-            gates += always[:, None]
-        hiddens, cells = (inputs.new_empty(size, longest + 1, batch, units) for _ in range(2))
-        hiddens[:, 0], cells[:, 0] = hidden, cell
-        squashed = inputs.new_empty(size, longest, batch, units)
-        views = zip(
-            *(part.unbind(1) for part in (gates, gates[..., : 3 * units], *gates.chunk(4, -1), squashed)),
-            strict=True,
-        )
-        h, c = hiddens.unbind(1), cells.unbind(1)
-        everyone = torch.arange(batch)
-        for step, (all_gates, three, out, keep_in, forget, new, thin) in enumerate(views):
-            all_gates.baddbmm_(h[step], recurrent)
-            if back is not None and back_to is not None:
-                all_gates.baddbmm_(hiddens[:, back_to[step], everyone], back)
-            three.sigmoid_()
+        looked: Tensor | None,  # [N], rows of the tables
+        packing: Packing,
+    ) -> tuple[Tensor, Tensor]:
+        size, units = len(weight), hidden.shape[-1]
+        batch, longest, _ = inputs.shape
+        order, places = packing.order, packing.places[:size]
+        packed = inputs.reshape(batch * longest, -1)[places]  # [D, N, I]
+        gates = torch.baddbmm(bias[:, None], packed, weight)
+        hiddens, cells = (inputs.new_empty(size, batch + places.shape[1], units) for _ in range(2))
+        hiddens[:, :batch], cells[:, :batch] = hidden[:, order], cell[:, order]
+        squashed = inputs.new_empty(size, places.shape[1], units)
+        added = None if always is None else always[:, order]
+        before, at = 0, 0
+        for num in packing.sizes:
+            now, here = batch + at, slice(at, at + num)
+            gate = gates[:, here]
+            gate.baddbmm_(hiddens[:, before : before + num], recurrent)
+            if added is not None:
+                gate += added[:, :num]
+            if back is not None and looked is not None:
+                gate.baddbmm_(hiddens[:, looked[here]], back)
+            gate[..., : 3 * units].sigmoid_()
+            out, keep_in, forget, new = gate.chunk(4, -1)
             new.tanh_()
-            torch.mul(forget, c[step], out=c[step + 1])
-            c[step + 1].addcmul_(keep_in, new)
-            torch.tanh(c[step + 1], out=thin)
-            torch.mul(out, thin, out=h[step + 1])
-        ctx.save_for_backward(inputs, weight, recurrent, gates, hiddens, cells, squashed, back, back_to)
-        ctx.has_always = always is not None
-        return hiddens[:, 1:]
+            state = cells[:, now : now + num]
+            torch.mul(forget, cells[:, before : before + num], out=state)
+            state.addcmul_(keep_in, new)
+            torch.tanh(state, out=squashed[:, here])
+            torch.mul(out, squashed[:, here], out=hiddens[:, now : now + num])
+            before, at = now, at + num
+        ctx.save_for_backward(packed, weight, recurrent, gates, hiddens, cells, squashed, back, looked)
+        ctx.packing, ctx.shape, ctx.has_always = packing, inputs.shape, always is not None
+        states = inputs.new_zeros(batch * longest, size * units)
+        for number, place in enumerate(places):
+            states[place, number * units : (number + 1) * units] = hiddens[number, batch:]
+        final = hiddens[:, batch + packing.last].transpose(0, 1).reshape(batch, -1)
+        return states.view(batch, longest, -1), final
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        inputs, weight, recurrent, gates, hiddens, cells, squashed, back, back_to = ctx.saved_tensors
-        size, longest, batch, units = squashed.shape
-        out, keep_in, forget, new = gates.chunk(4, -1)
+        packed, weight, recurrent, gates, hiddens, cells, squashed, back, looked = ctx.saved_tensors
+        packing: Packing = ctx.packing
+        size, total, units = squashed.shape
+        batch, longest, _ = ctx.shape
+        order, places = packing.order, packing.places[:size]
+        # What is said about each hidden state: from above, then, step by step, by those that read it.
+        said = torch.zeros_like(hiddens)
+        above = gradients[0].reshape(batch * longest, -1)
+        for number, place in enumerate(places):
+            said[number, batch:] = above[place, number * units : (number + 1) * units]
+        said[:, batch + packing.last] += gradients[1].view(batch, size, units).transpose(0, 1)
         # What a gate's gradient is multiplied with does not depend on the gradient: all steps at once.
+        out, keep_in, forget, new = gates.chunk(4, -1)
         to_cell = out * (1 - squashed * squashed)
-        slopes = torch.empty_like(gates).view(size, longest, batch, 4, units)
+        slopes = torch.empty_like(gates).view(size, total, 4, units)
         for at, value in enumerate(
             (
                 squashed * out * (1 - out),
                 new * keep_in * (1 - keep_in),
-                cells[:, :-1] * forget * (1 - forget),
+                cells[:, packing.previous] * forget * (1 - forget),
                 keep_in * (1 - new * new),
             )
         ):
             slopes[..., at, :] = value
-        flat = slopes.view(size, longest, batch, 4 * units)
-        above = gradients[0].unbind(1)
-        steps = [part.unbind(1) for part in (flat, slopes[..., 0, :], slopes[..., 1:, :], to_cell, forget)]
+        flat = slopes.view(size, total, 4 * units)
         transposed = recurrent.transpose(1, 2)
-        of_cell = torch.zeros_like(cells[:, 0])
-        of_hidden = above[-1]
-        # What later steps that looked back say about a hidden state.
-        said = torch.zeros_like(hiddens) if back is not None else None
-        everyone = torch.arange(batch)
-        for step in range(longest - 1, -1, -1):
-            all_gates, of_out, of_rest, through, kept = (part[step] for part in steps)
-            of_cell.addcmul_(of_hidden, through)
-            of_out.mul_(of_hidden)
-            of_rest.mul_(of_cell[:, :, None])
-            of_cell.mul_(kept)
-            if said is not None:
-                places = (slice(None), back_to[step], everyone)
-                said[places] += torch.bmm(all_gates, back.transpose(1, 2))
-            if step:
-                of_hidden = torch.baddbmm(above[step - 1], all_gates, transposed)
-                if said is not None:
-                    of_hidden += said[:, step]
-        rows = flat.flatten(1, 2)
-        of_start = torch.bmm(flat[:, 0], transposed)
-        of_back = None
-        if said is not None:
-            of_start += said[:, 0]
-            looked = hiddens[:, back_to, everyone]
-            of_back = torch.bmm(looked.flatten(1, 2).transpose(1, 2), rows)
+        of_cells = cells.new_zeros(size, batch, units)
+        of_always = cells.new_zeros(size, batch, 4 * units) if ctx.has_always else None
+        behind = total
+        for step in range(len(packing.sizes) - 1, -1, -1):
+            num = packing.sizes[step]
+            at = behind - num
+            here = slice(at, behind)
+            of_hidden, of_cell = said[:, batch + at : batch + behind], of_cells[:, :num]
+            of_cell.addcmul_(of_hidden, to_cell[:, here])
+            slopes[:, here, 0].mul_(of_hidden)
+            slopes[:, here, 1:].mul_(of_cell[:, :, None])
+            of_cell.mul_(forget[:, here])
+            gate = flat[:, here]
+            if of_always is not None:
+                of_always[:, :num] += gate
+            if back is not None and looked is not None:
+                said.index_add_(1, looked[here], torch.bmm(gate, back.transpose(1, 2)))
+            before = batch + at - packing.sizes[step - 1] if step else 0
+            said[:, before : before + num].baddbmm_(gate, transposed)
+            behind = at
+        of_packed = torch.bmm(flat, weight.transpose(1, 2))
+        of_inputs = packed.new_zeros(batch * longest, packed.shape[-1])
+        of_inputs[places[0]] = of_packed[0]
+        for number in range(1, size):
+            of_inputs[places[number]] += of_packed[number]
+        back_to_order = torch.empty_like(order).scatter_(0, order, torch.arange(batch))
         return (
-            torch.bmm(rows, weight.transpose(1, 2)).view(inputs.shape),
-            torch.bmm(inputs.flatten(1, 2).transpose(1, 2), rows),
-            torch.bmm(hiddens[:, :-1].flatten(1, 2).transpose(1, 2), rows),
-            rows.sum(1),
-            of_start,
-            of_cell,
-            flat.sum(1) if ctx.has_always else None,
-            of_back,
+            of_inputs.view(ctx.shape),
+            torch.bmm(packed.transpose(1, 2), flat),
+            torch.bmm(hiddens[:, packing.previous].transpose(1, 2), flat),
+            flat.sum(1),
+            said[:, :batch][:, back_to_order],
+            of_cells[:, back_to_order],
+            None if of_always is None else of_always[:, back_to_order],
+            None if back is None or looked is None else torch.bmm(hiddens[:, looked].transpose(1, 2), flat),
+            None,
             None,
         )

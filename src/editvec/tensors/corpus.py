@@ -6,11 +6,12 @@ the number of edits; the order of an epoch is a function of its seed alone, so a
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -93,10 +94,25 @@ def _value(example: Example, name: str) -> Any:
     return getattr(getattr(example, part), inner) if inner else getattr(example, name)
 
 
+class Lesson(NamedTuple):
+    """Edits to learn, and where their vectors come from: of `shown` edits of the same shapes, or their own."""
+
+    edits: list[Example]
+    shown: list[Example] | None = None
+
+
 def epoch_batches(
-    corpus: Corpus, *, seed: int, epoch: int, batch_edits: int, batch_tokens: int, first: int = 0
-) -> Iterator[list[Example]]:
-    """The batches of an epoch, from the `first` on: edits of similar length together, everything else by chance."""
+    corpus: Corpus,
+    *,
+    seed: int,
+    epoch: int,
+    batch_edits: int,
+    batch_tokens: int,
+    exchange: float = 0.0,
+    first: int = 0,
+) -> Iterator[Lesson]:
+    """The batches of an epoch, from the `first` on: edits of similar length together, everything else by chance. In a
+    share `exchange` of them, other edits of the same shapes are shown."""
     chance = np.random.default_rng([seed, epoch])
     blocks = chance.permutation(corpus.num_blocks)
     number = 0
@@ -104,10 +120,31 @@ def epoch_batches(
         window = [example for block in blocks[start : start + WINDOW] for example in corpus.block(block)]
         window = [window[place] for place in chance.permutation(len(window))]
         batches = list(by_length(window, batch_edits, batch_tokens))
+        others = _by_shape(window) if exchange else {}
         for chosen in chance.permutation(len(batches)):
+            edits = [window[place] for place in batches[chosen]]
+            shown = None
+            if exchange and chance.random() < exchange:
+                draws = chance.random(len(edits))
+                shown = [_another(edit, others, draw) for edit, draw in zip(edits, draws, strict=True)]
             if number >= first:
-                yield [window[place] for place in batches[chosen]]
+                yield Lesson(edits, shown)
             number += 1
+
+
+def _by_shape(examples: Sequence[Example]) -> dict[int, list[Example]]:
+    found: dict[int, list[Example]] = defaultdict(list)
+    for example in examples:
+        for shape in example.shape:
+            found[int(shape)].append(example)
+    return found
+
+
+def _another(example: Example, others: dict[int, list[Example]], draw: float) -> Example:
+    """Another edit of the same shape, or, where there is none, the edit itself."""
+    same = others[int(example.shape[0])] if len(example.shape) else [example]
+    chosen = same[int(draw * len(same))]
+    return chosen if chosen is not example else same[int(draw * len(same)) - 1]
 
 
 def by_length(examples: Sequence[Example], batch_edits: int, batch_tokens: int) -> Iterator[list[int]]:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 from editvec.diff import Alignment, Tag, align
+from editvec.diff.shapes import Shape, shape_between
 from editvec.edit import Edit, Tokens
 from editvec.errors import UserError
 from editvec.grammar import Grammar, Source, UnseenError, before_tree, edit_trees
@@ -43,6 +45,8 @@ class Example:
     aligned_before: Ids
     """For each position of the alignment its place in `before`, or NOWHERE."""
     aligned_after: Ids
+    shape: Ids
+    """The number of its shape, where edits of this shape can be learned from one another; else empty."""
     trees: TreePair | None = None
     """For models that read trees."""
     steps: ActionSteps | None = None
@@ -73,6 +77,8 @@ class Exampler:
     """With one, examples have trees."""
     actions: bool = False
     """Whether they also have the actions that build one from the other."""
+    shapes: bool = False
+    """Whether they know their shapes, which only training asks for."""
     parsed: bool = False
     """Whether trees are parsed even where the data came with some."""
 
@@ -111,6 +117,7 @@ class Exampler:
             tags=_array([_TAG_IDS[position.tag] for position in alignment]),
             aligned_before=_array([NOWHERE if place.before is None else place.before for place in alignment]),
             aligned_after=_array([NOWHERE if place.after is None else place.after for place in alignment]),
+            shape=_array(_number(shape_between(before, after, aligned)) if self.shapes else []),
             trees=trees,
             steps=steps,
             source=source,
@@ -161,6 +168,13 @@ class Exampler:
                 identity = unknown.setdefault(token, size + len(unknown))
             ids.append(identity)
         return ids
+
+
+def _number(shape: Shape) -> list[int]:
+    if not (shape.says_something and shape.is_whole):
+        return []
+    digest = blake2b(repr(shape.runs).encode("utf-8", "surrogatepass"), digest_size=4).digest()
+    return [int.from_bytes(digest) >> 1]
 
 
 def _array(ids: list[int]) -> Ids:

@@ -24,7 +24,7 @@ from editvec.config import Config
 from editvec.errors import UserError
 from editvec.files import write_atomically
 from editvec.model import CONFIG, WEIGHTS, EditModel, load_weights, save_weights
-from editvec.tensors.corpus import Corpus, by_length, epoch_batches
+from editvec.tensors.corpus import Corpus, Lesson, by_length, epoch_batches
 from editvec.tensors.example import Example
 from editvec.training.checkpoint import RunState, load_checkpoint, save_checkpoint
 from editvec.training.distributed import World
@@ -76,14 +76,17 @@ class Trainer:
     def _order(self) -> str:
         """What decides which edits a batch has."""
         settings = self.settings
-        return f"seed {settings.seed}, batches of {settings.batch_edits} edits and {settings.batch_tokens} tokens"
+        return (
+            f"seed {settings.seed}, batches of {settings.batch_edits} edits and {settings.batch_tokens} tokens, "
+            f"{settings.exchange:g} exchanged"
+        )
 
     def resume(self) -> None:
         """Goes back to the last checkpoint."""
         self.state = load_checkpoint(self.folder / CHECKPOINT, self.model.network, self.optimiser)
         if self.state.order != self._order():
             raise UserError(
-                f"{self.folder / CONFIG} has another seed or batch size than the run began with ({self.state.order}). "
+                f"{self.folder / CONFIG} has other batches than the run began with ({self.state.order}). "
                 "Set them back, or start again in another folder."
             )
 
@@ -109,18 +112,19 @@ class Trainer:
             epoch=state.epoch,
             batch_edits=settings.batch_edits,
             batch_tokens=settings.batch_tokens,
+            exchange=settings.exchange,
             first=state.batch,
         )
         speed = _Speed()
-        for examples in batches:
-            loss, logs = self._step(learner, examples)
+        for lesson in batches:
+            loss, logs = self._step(learner, lesson)
             state.batch += 1
             state.step += 1
-            state.edits += len(examples)
-            state.epoch_edits += len(examples)
+            state.edits += len(lesson.edits)
+            state.epoch_edits += len(lesson.edits)
             state.epoch_loss += loss
             state.epoch_logs += logs
-            speed.add(len(examples))
+            speed.add(len(lesson.edits))
             if self.world.leads:
                 self.watch(self._progress(speed))
                 if clock.since_saved() > _SAVE_EVERY:
@@ -129,17 +133,18 @@ class Trainer:
                 self._keep(clock)
                 raise KeyboardInterrupt
 
-    def _step(self, learner: nn.Module, examples: list[Example]) -> tuple[float, float]:
+    def _step(self, learner: nn.Module, lesson: Lesson) -> tuple[float, float]:
         """One update. The sum of the losses of all the batch's edits, those of other processes included, and of their
         losses a token."""
         settings, world = self.settings, self.world
         for group in self.optimiser.param_groups:
             group["lr"] = self._rate()
-        own = examples[world.rank :: world.size] or examples[:1]
+        examples = lesson.edits
         torch.manual_seed((settings.seed * 1_000_003 + self.state.step) * world.size + world.rank)
-        batch = self.model.collate(own)
+        batch = self.model.collate(self._own(examples))
+        shown = None if lesson.shown is None else self.model.collate(self._own(lesson.shown))
         learner.train()
-        losses = -learner(batch)
+        losses = -learner(batch, shown)
         # A process averages over its own share, torch over processes: the weights make it the mean of all edits.
         weight = float(len(examples) > world.rank)
         self.optimiser.zero_grad()
@@ -156,6 +161,10 @@ class Trainer:
         each = losses.detach() * weight
         loss, logs = world.sum(torch.stack([each.sum(), (each / batch.num_tokens.clamp(min=1)).sum()])).tolist()
         return loss, logs
+
+    def _own(self, examples: list[Example]) -> list[Example]:
+        """The share of this process."""
+        return examples[self.world.rank :: self.world.size] or examples[:1]
 
     def _rate(self) -> float:
         """The learning rate of the next step."""

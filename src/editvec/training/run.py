@@ -114,7 +114,7 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
     else:
         words = vocab.build(counts, size=model.vocab_size, min_count=model.min_count)
         grammar = learn(_trees(files, share, model.trees == "parsed")) if trees else None
-    exampler = EditModel(model, words, grammar).exampler
+    exampler = replace(EditModel(model, words, grammar).exampler, shapes=config.training.exchange > 0)
     for side, name in zip(("train", "dev"), _CORPORA, strict=True):
         dropped = Counter[str]()
         corpus = build_corpus(folder / name, _examples(_edits(files, side, share, trees=trees), exampler, dropped))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from editvec.diff import Tag, align
+from editvec.diff.alignment import Alignment, Tag, align
 from editvec.edit import Edit, Tokens
 
 _VARIABLE = re.compile(r"VAR\d+$")
@@ -44,6 +44,17 @@ class Shape:
         return any(_is_own(token) and any(map(str.isalpha, token)) for _, token in self.changes)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether one edit of this shape says all of what another one does: no variable is put in that was not taken
+        away."""
+        known: set[str] = set()
+        for removed, added in self.runs:
+            known.update(removed)
+            if any(_VARIABLE.match(token) and token not in known for token in added):
+                return False
+        return True
+
+    @property
     def removed_names(self) -> frozenset[str]:
         """The tokens that were taken away, other than variables and literals: they stand so in every before."""
         return frozenset(token for sign, token in self.changes if sign == "-" and _is_own(token))
@@ -51,6 +62,11 @@ class Shape:
 
 def shape_of(edit: Edit) -> Shape:
     """The shape of an edit."""
+    return shape_between(edit.model_before, edit.model_after)
+
+
+def shape_between(before: Tokens, after: Tokens, alignment: Alignment | None = None) -> Shape:
+    """The shape of what happened to tokens, whose alignment may be known."""
     numbers: dict[str, str] = {}
 
     def named(token: str) -> str:
@@ -59,7 +75,7 @@ def shape_of(edit: Edit) -> Shape:
     return Shape(
         tuple(
             (tuple(map(named, removed)), tuple(map(named, added)))
-            for removed, added in _runs(edit.model_before, edit.model_after)
+            for removed, added in _runs(before, after, alignment or align(before, after))
         )
     )
 
@@ -75,8 +91,8 @@ def _is_own(token: str) -> bool:
     return not _VARIABLE.match(token) and token != _NO_NAME
 
 
-def _runs(before: Tokens, after: Tokens) -> Iterator[tuple[Tokens, Tokens]]:
-    for changed, positions in groupby(align(before, after).positions, lambda place: place.tag is not Tag.EQUAL):
+def _runs(before: Tokens, after: Tokens, alignment: Alignment) -> Iterator[tuple[Tokens, Tokens]]:
+    for changed, positions in groupby(alignment.positions, lambda place: place.tag is not Tag.EQUAL):
         if changed:
             run = list(positions)
             yield (
