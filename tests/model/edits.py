@@ -94,8 +94,8 @@ def small_model(edits: list[Edit], *, seed: int = 0, scale: float | None = None,
     words = vocab.build(counts, size=config.vocab_size, min_count=config.min_count)
     torch.manual_seed(seed)
     model = EditModel(config, words, grammar)
-    # Far from uniform, so that a wrong score shows; but a graph network takes many steps with the same weights, and what
-    # is carried to the generator is a product of several.
+    # Far from uniform, so that a wrong score shows; but a graph network takes many steps with the same weights, and
+    # what is carried to the generator is a product of several.
     with torch.no_grad():
         for weight in model.network.parameters():
             weight.mul_(scale or (3 if grammar is None and not config.carry else 1.5))
