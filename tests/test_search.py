@@ -37,7 +37,7 @@ class Table:
     def start(self) -> Prefixes:
         return Prefixes(list(range(self.num_sources)), [()] * self.num_sources)
 
-    def step(self, state: Prefixes, width: int) -> tuple[Tensor, Tensor]:
+    def step(self, state: Prefixes, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
         every = torch.stack([self.log_probs(*row) for row in zip(*state, strict=True)])
         best = every.topk(min(width, self.num_choices), dim=1)
         return best.values, best.indices
@@ -157,6 +157,23 @@ def test_a_margin_drops_the_hopeless() -> None:
             assert all(some[0].score - each.score <= 3.0 + 1e-5 for each in some)
             dropped += len(every) - len(some)
     assert dropped > 0
+
+
+def test_what_is_below_the_floor_is_not_missed() -> None:
+    class Short(Table):
+        """Does not look for what need not be looked for."""
+
+        def step(self, state: Prefixes, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
+            assert floor is not None
+            log_probs, choices = super().step(state, width)
+            return log_probs.masked_fill(log_probs.exp() < floor[:, None], -math.inf), choices
+
+    for seed in range(20):
+        every = beam_search(Table(seed, 3, 5), num_sources=3, width=5, max_steps=8, margin=4.0)
+        some = beam_search(Short(seed, 3, 5), num_sources=3, width=5, max_steps=8, margin=4.0)
+        assert [found[0] for found in some] == [found[0] for found in every]
+    everything = beam_search(Table(0, 3, 5), num_sources=3, width=5, max_steps=8)
+    assert beam_search(Short(0, 3, 5), num_sources=3, width=5, max_steps=8) == everything
 
 
 def test_a_margin_is_taken_among_hypotheses_of_one_length() -> None:

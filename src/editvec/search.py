@@ -22,9 +22,9 @@ class Steps(Protocol[State]):
     def start(self) -> State:
         """One row for each source."""
 
-    def step(self, state: State, width: int) -> tuple[Tensor, Tensor]:
+    def step(self, state: State, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """The log-probabilities of the best next choices, and the choices, both [rows, at most `width`]; −∞ stands
-        where a row has fewer."""
+        where a row has fewer. A choice that is less likely than its row's `floor` [rows] need not be looked for."""
 
     def ends(self, state: State, rows: Tensor, choices: Tensor) -> Tensor:
         """Whether a row is complete when it takes a choice: [n] for n pairs of both."""
@@ -65,7 +65,11 @@ def beam_search(
     trail: list[tuple[Tensor, Tensor]] = []
     ended: list[dict[Hashable, _Ended]] = [{} for _ in range(num_sources)]
     for step in range(max_steps):
-        rows, choices, scores, owners = _continue(*steps.step(state, width), scores, owners, num_sources, width)
+        # By how much a choice may fall short of certainty before the margin drops it anyway.
+        leading = torch.full_like(best, -math.inf).scatter_reduce(0, owners, scores, "amax").maximum(best)
+        floor = (leading[owners] - margin - scores).exp()
+        found = steps.step(state, width, floor)
+        rows, choices, scores, owners = _continue(*found, scores, owners, num_sources, width)
         rank = rank_within(owners, num_sources)
         kept = rank < room[owners]
         leading = torch.full_like(best, -math.inf).scatter_reduce(0, owners, scores, "amax").maximum(best)
@@ -75,10 +79,10 @@ def beam_search(
         for row, choice, score, owner in zip(
             rows[done].tolist(), choices[done].tolist(), scores[done].tolist(), owners[done].tolist(), strict=True
         ):
-            found = _Ended(score, score, step, row, choice, steps.result(state, row, choice))
-            key = (step, row, choice) if found.result is None else found.result
+            one = _Ended(score, score, step, row, choice, steps.result(state, row, choice))
+            key = (step, row, choice) if one.result is None else one.result
             same = ended[owner].get(key)
-            ended[owner][key] = found if same is None else same.merged(found)
+            ended[owner][key] = one if same is None else same.merged(one)
             room[owner] -= int(same is None)
         best = best.scatter_reduce(0, owners[done], scores[done], "amax")
         alive = ~done & (room[owners] > 0)
@@ -91,9 +95,9 @@ def beam_search(
     return [
         [
             Hypothesis(_walk(history, each.step, each.row, each.choice), each.score, each.result)
-            for each in sorted(found.values(), key=lambda each: (-each.score, each.step, each.row))
+            for each in sorted(every.values(), key=lambda each: (-each.score, each.step, each.row))
         ]
-        for found in ended
+        for every in ended
     ]
 
 

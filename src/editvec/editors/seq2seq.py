@@ -153,9 +153,9 @@ class Seq2SeqSteps:
         hidden, cell = self._read(owners, torch.full_like(owners, START), hidden, cell)
         return Rows(owners, hidden, cell, owners, self._memories)
 
-    def step(self, state: Rows, width: int) -> tuple[Tensor, Tensor]:
+    def step(self, state: Rows, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
         others = self._others.at(state.owners) if self._others else None
-        return self._editor.writer.best(self._read_out(state), others, width)
+        return self._editor.writer.best(self._read_out(state), others, width, floor)
 
     def ends(self, state: Rows, rows: Tensor, choices: Tensor) -> Tensor:
         return choices == END

@@ -145,7 +145,7 @@ class Graph2TreeSteps:
         past = self._pool.add(hidden)[:, None]
         return self._read(owners, derivations, nothing, (hidden, cell), past, owners, Kept(self._nodes, self._memories))
 
-    def step(self, state: Rows, width: int) -> tuple[Tensor, Tensor]:
+    def step(self, state: Rows, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
         editor = self._editor
         beside = SideBySide(state.owners, state.sources)
         lines, places = beside.lines, beside.places
@@ -162,7 +162,9 @@ class Graph2TreeSteps:
         writing = SideBySide(owners, state.sources)
         ways = editor.writer(writing.table(found.said[lines[rows], places[rows]]), state.kept.memories)
         others = self._others.at(owners) if self._others else None
-        text_probs, tokens = editor.writer.best(ways.at(writing.lines, writing.places), others, width)
+        text_probs, tokens = editor.writer.best(
+            ways.at(writing.lines, writing.places), others, width, None if floor is None else floor[rows]
+        )
         # The end of a sequence is no token of a tree.
         text_probs = text_probs.masked_fill(tokens == END, -torch.inf)
         wide = max(log_probs.shape[1], text_probs.shape[1])

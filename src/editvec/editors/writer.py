@@ -147,10 +147,12 @@ class TokenWriter(nn.Module):
                 total = total + ways[:, 2] * copied(found.context, from_context)[there]
         return total
 
-    def best(self, found: Ways, others: Others | None, width: int) -> tuple[Tensor, Tensor]:
+    def best(
+        self, found: Ways, others: Others | None, width: int, floor: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """The log-probabilities and ids of the `width` most likely tokens of each row. `found` has one place a row,
         [rows, ...]. The generator's head and what a source has beside it are scored one by one, the tail where it is
-        likely enough to matter at all."""
+        likely enough to matter at all: in a row where tokens below a `floor` do not, more likely than that."""
         head, tail = self.generator.spread(found.states)
         head.mul_(found.ways[:, :1])
         groups: list[tuple[Tensor, Tensor | None]] = [(head, None)]
@@ -161,7 +163,9 @@ class TokenWriter(nn.Module):
                 others.copy(found.context * found.ways[:, 2:3], others.context, head, beside)
             groups.append((beside, others.tokens))
         if tail is not None:
-            groups.append(self._of_tail(found.states, tail * found.ways[:, 0], others, groups[-1][0], width))
+            mass = tail * found.ways[:, 0]
+            rows = (mass > (_NEGLIGIBLE if floor is None else floor.clamp(min=_NEGLIGIBLE))).nonzero().squeeze(1)
+            groups.append(self._of_tail(found.states, mass, rows, others, groups[-1][0], width))
         return _best(groups, width)
 
     def others(self, memories: Memories) -> Others | None:
@@ -169,11 +173,10 @@ class TokenWriter(nn.Module):
         return Others.of(memories, FIRST_GENERATED + self.generator.head_size) if self.copy else None
 
     def _of_tail(
-        self, states: Tensor, mass: Tensor, others: Others | None, beside: Tensor, width: int
+        self, states: Tensor, mass: Tensor, rows: Tensor, others: Others | None, beside: Tensor, width: int
     ) -> tuple[Tensor, Tensor]:
-        """The best choices of the tail in each row; the part that belongs to a source's others goes to them."""
+        """The best choices of the tail in some rows; the part that belongs to a source's others goes to them."""
         first = FIRST_GENERATED + self.generator.head_size
-        rows = (mass > _NEGLIGIBLE).nonzero().squeeze(1)
         probabilities = self.generator.tail_spread(states[rows]) * mass[rows, None]
         if others is not None:
             places = others.tokens[rows] - first
