@@ -1,0 +1,135 @@
+"""A few examples of a labelled edit, the others as a test: what a rule does of them, what the editor does, and both.
+
+For each label k edits are drawn, a few times; the others (verbatim copies left out) are the test. A rule is what
+`editvec rule` makes of the k edits; where it does not fire, it abstains. The editor gets the mean of the k edit
+vectors, and is sure where its best answer has at least half of the probability. Both together: the rule where it fires,
+else the editor where it is sure. The peer is the paper's transfer of one edit, best of ten seeds: 49.21 % (graph2tree, macro).
+
+    python benchmarks/fewshot.py MODEL --data data/csharp_fixers.jsonl.gz -k 1 -k 3 -k 10
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from random import Random
+
+import click
+import numpy as np
+
+from editvec import model, store
+from editvec.edit import Edit
+from editvec.evaluation.labels import label_of
+from editvec.mining.split import form_of
+from editvec.model import EditModel
+from editvec.patterns import make_rules
+from editvec.patterns.proof import prove
+from editvec.patterns.rule import Rule
+from editvec.patterns.site import edit_example
+
+SURE = math.log(0.5)
+
+
+class Verdict(StrEnum):
+    """What became of a test edit."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    NONE = "none"
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, path_type=Path))
+@click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="Labelled edits.")
+@click.option("-k", "sizes", multiple=True, type=int, default=(1, 3, 10), show_default=True)
+@click.option("--draws", default=3, show_default=True, help="How often k examples are drawn.")
+@click.option("--tests", default=60, show_default=True, help="Test edits of a label in a draw, at most.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True)
+def main(folder: Path, data: Path, sizes: tuple[int, ...], draws: int, tests: int, seed: int, as_json: bool) -> None:
+    """Compare rules and the editor."""
+    trained = model.load(folder)
+    groups = _groups(data, model.needs_trees(trained.config))
+    results: dict[int, dict[str, dict[str, Counter[str]]]] = {}
+    for k in sizes:
+        results[k] = {}
+        for label, edits in sorted(groups.items()):
+            counts: dict[str, Counter[str]] = defaultdict(Counter)
+            for draw in range(draws):
+                order = list(edits)
+                Random(f"{seed} {label} {draw}").shuffle(order)
+                for system, verdicts in _judge(trained, order[:k], order[k : k + tests]).items():
+                    counts[system].update(verdicts)
+            results[k][label] = counts
+        if not as_json:
+            _print(k, results[k])
+    if as_json:
+        click.echo(json.dumps(results))
+
+
+def _groups(data: Path, trees: bool) -> dict[str, list[Edit]]:
+    """Distinct edits by label."""
+    groups: dict[str, dict[int, Edit]] = defaultdict(dict)
+    for edit in store.read(data, trees=trees):
+        groups[label_of(edit)].setdefault(form_of(edit), edit)
+    return {label: list(edits.values()) for label, edits in groups.items()}
+
+
+def _judge(trained: EditModel, shown: Sequence[Edit], tests: Sequence[Edit]) -> dict[str, list[Verdict]]:
+    rule = _by_rule(shown, tests)
+    answers, sure = _by_editor(trained, shown, tests)
+    both = [one if one is not Verdict.NONE else other for one, other in zip(rule, sure, strict=True)]
+    return {"rule": rule, "editor, always": answers, "editor, sure": sure, "both": both}
+
+
+def _by_rule(shown: Sequence[Edit], tests: Sequence[Edit]) -> list[Verdict]:
+    rules = [each.rule for each in make_rules(shown) if isinstance(each.rule, Rule)]
+    examples = {edit.id: example for edit in tests if (example := edit_example(edit)) is not None}
+    found: dict[str, Verdict] = {}
+    # Of several rules, the most supported one that fires decides.
+    for proof in prove(rules, list(examples.values())):
+        for ids, verdict in ((proof.support, Verdict.RIGHT), (proof.conflicts, Verdict.WRONG)):
+            for identity in ids:
+                found.setdefault(identity, verdict)
+    return [found.get(edit.id, Verdict.NONE) for edit in tests]
+
+
+def _by_editor(trained: EditModel, shown: Sequence[Edit], tests: Sequence[Edit]) -> tuple[list[Verdict], list[Verdict]]:
+    """With the best answer always, and with it only where it is sure."""
+    vector = trained.encode(shown).mean(0)
+    examples = [trained.exampler(edit, with_after=False) for edit in tests]
+    always, sure = [], []
+    for edit, found in zip(tests, trained.write(examples, np.tile(vector, (len(tests), 1))), strict=True):
+        best = found[0] if found and found[0].complete else None
+        verdict = Verdict.WRONG if best is None or best.tokens != edit.model_after else Verdict.RIGHT
+        always.append(verdict)
+        sure.append(verdict if best is not None and best.score >= SURE else Verdict.NONE)
+    return always, sure
+
+
+def _print(k: int, table: Mapping[str, Mapping[str, Counter[str]]]) -> None:
+    systems = list(next(iter(table.values())))
+    click.echo(f"\nk = {k}: right / wrong, % of the test edits; the others are left alone")
+    click.echo(f"| | {' | '.join(systems)} |\n|---|{'---|' * len(systems)}")
+    for label, counts in table.items():
+        click.echo(f"| {label} | {' | '.join(_cell([counts[system]]) for system in systems)} |")
+    every = [[counts[system] for counts in table.values()] for system in systems]
+    click.echo(f"| macro | {' | '.join(_cell(each) for each in every)} |")
+    click.echo(f"| micro | {' | '.join(_cell([sum(each, Counter())]) for each in every)} |")
+
+
+def _cell(counts: Sequence[Counter[str]]) -> str:
+    """The mean over some counts."""
+    shares = [
+        100 * sum(each[verdict] / max(1, each.total()) for each in counts) / len(counts)
+        for verdict in (Verdict.RIGHT, Verdict.WRONG)
+    ]
+    return " / ".join(f"{share:.1f}" for share in shares)
+
+
+if __name__ == "__main__":
+    main()
