@@ -3,7 +3,8 @@
 For each label k edits are drawn, a few times; the others (verbatim copies left out) are the test. A rule is what
 `editvec rule` makes of the k edits; where it does not fire, it abstains. The editor gets the mean of the k edit
 vectors, and is sure where its best answer has at least half of the probability. Both together: the rule where it fires,
-else the editor where it is sure. The peer is the paper's transfer of one edit, best of ten seeds: 49.21 % (graph2tree, macro).
+else the editor where it is sure. The peer is the paper's transfer of one edit, best of ten seeds: 49.21 % (graph2tree,
+macro).
 
     python benchmarks/fewshot.py MODEL --data data/csharp_fixers.jsonl.gz -k 1 -k 3 -k 10
 """
