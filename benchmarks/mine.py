@@ -167,7 +167,10 @@ def main() -> None:
         show("  the same again, nothing new", len(commits), again)
     sample = commits[:: max(1, len(commits) // given.sample)] if given.sample else []
     for name, peer in ({"PyDriller": pydriller, "GitPython": gitpython} if sample else {}).items():
-        seconds = peer(given.repo, sample, endings)
+        with tempfile.TemporaryDirectory() as folder:
+            # PyDriller does not read a bare repository: both get a clone that borrows its objects.
+            subprocess.run(["git", "clone", "-q", "--shared", "--no-checkout", given.repo, folder], check=True)
+            seconds = peer(Path(folder), sample, endings)
         ratio = best * seconds / len(sample)
         show(
             f"{name}, diffs only",
