@@ -101,7 +101,7 @@ def _by_rule(shown: Sequence[Edit], tests: Sequence[Edit]) -> list[Verdict]:
 
 def _by_editor(trained: EditModel, shown: Sequence[Edit], tests: Sequence[Edit]) -> tuple[list[Verdict], list[Verdict]]:
     """With the best answer always, and with it only where it is sure."""
-    vector = trained.encode(shown).mean(0)
+    vector = trained.borrow(trained.encode(shown)).mean(0)
     examples = [trained.exampler(edit, with_after=False) for edit in tests]
     always, sure = [], []
     for edit, found in zip(tests, trained.write(examples, np.tile(vector, (len(tests), 1))), strict=True):

@@ -52,6 +52,9 @@ class ModelConfig:
     carry: int = 0
     """So many of the tokens that an edit adds have a linear way of their own into the edit vector (encoder `sequence`)
     and out of it to the generator; 0 leaves all to the recurrent layers."""
+    borrowing: bool = False
+    """A vector that is used on another edit than its own goes through a linear layer first, which can leave out what
+    does not hold there."""
     unknown_slots: int = 0
     """Embeddings for tokens outside the vocabulary by their order in the edit; 0 reads all of them alike."""
     tied: bool = False
@@ -108,6 +111,7 @@ RECIPES: Mapping[str, Config] = {
             residual=True,
             tied=True,
             carry=4,
+            borrowing=True,
             head_size=2_000,
             unknown_slots=16,
             embed_dropout=0.1,

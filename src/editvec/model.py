@@ -105,6 +105,11 @@ class EditModel:
                 vectors[places] = self.network.vectors(self.collate([examples[place] for place in places])).numpy()
         return vectors
 
+    def borrow(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Edit vectors for use on other edits than their own: what `write` takes then."""
+        with torch.inference_mode():
+            return self.network.borrow(torch.as_tensor(vectors, dtype=torch.float32)).numpy()
+
     def write(
         self, examples: Sequence[Example], vectors: NDArray[np.float32] | Tensor, *, k: int = 5, margin: float = MARGIN
     ) -> list[list[Candidate]]:
@@ -155,7 +160,7 @@ class EditModel:
             )
         read = read_tokens(edit, lowercase=self.config.lowercase)[0]
         suggestions = []
-        for found in self.write([self.exampler(edit, with_after=False)], vector[None], k=k)[0]:
+        for found in self.write([self.exampler(edit, with_after=False)], self.borrow(vector[None]), k=k)[0]:
             kept = [
                 (place.before, place.after)
                 for place in align(read, found.tokens).positions

@@ -31,16 +31,27 @@ class EditNetwork(nn.Module):
         if self.encoder.reads and not self.shared:
             self.encoder_reader = _reader(config, num_known)
         self.editor = build_editor(config, self.reader, self.encoder.edit_dim, grammar)
+        if config.borrowing:
+            self.borrowed = nn.Linear(self.encoder.edit_dim, self.encoder.edit_dim)
+            nn.init.eye_(self.borrowed.weight)
+            nn.init.zeros_(self.borrowed.bias)
+        self.borrowing = config.borrowing
         self.max_steps = self.editor.max_steps_a_token * config.max_tokens + 1
 
-    def forward(self, batch: Batch, shown: Batch | None = None) -> Tensor:
-        """The log-probability of each `after`, given its edit's own vector or that of the edit shown: [batch]."""
+    def forward(self, batch: Batch, shown: Batch | None = None, is_other: Tensor | None = None) -> Tensor:
+        """The log-probability of each `after`, given its edit's own vector or that of the edit shown, which is another
+        one where `is_other` [batch] says so: [batch]."""
         if shown is None and self.encoder.reads and self.shared:
             reading, after = self.reader.read_edit(batch, context=self.context)
             vectors = self.encoder(batch, reading.before, after)
         else:
             reading = self.reader.read(batch.source, context=self.context)
             vectors = self.vectors(batch if shown is None else shown)
+        if is_other is None and self.training:
+            # Several processes need a gradient of every weight in every step.
+            is_other = torch.zeros(len(batch), dtype=torch.bool)
+        if is_other is not None:
+            vectors = torch.where(is_other[:, None], self.borrow(vectors), vectors)
         log_probs: Tensor = self.editor(batch.source, reading, vectors, batch.target)
         return log_probs
 
@@ -53,6 +64,10 @@ class EditNetwork(nn.Module):
             before = reading.before
         vectors: Tensor = self.encoder(batch, before, after)
         return vectors
+
+    def borrow(self, vectors: Tensor) -> Tensor:
+        """Vectors [any, edit_dim] for use on other edits than their own."""
+        return self.borrowed(vectors) if self.borrowing else vectors
 
     def search(
         self, source: SourceBatch, vectors: Tensor, *, k: int, margin: float = math.inf

@@ -74,11 +74,14 @@ def _choices(model: EditModel, example: Example) -> list[int]:
 @pytest.mark.parametrize("editor", EDITORS)
 def test_an_edit_is_scored_with_the_vector_of_the_edit_that_is_shown(editor: str) -> None:
     edits = random_edits(6)
-    model = small_model(edits, editor=editor)
+    model = small_model(edits, editor=editor, borrowing=True)
     batch, reversed_batch = (model.collate(model.exampler.all(each)) for each in (edits, edits[::-1]))
     with model.network.asked():
         own, same, other = (model.network(batch, shown) for shown in (None, batch, reversed_batch))
+        borrowed = model.network(batch, batch, torch.tensor([True, False] * 3))
     assert torch.allclose(own, same, atol=1e-5)
+    assert torch.allclose(own[1::2], borrowed[1::2], atol=1e-5)
+    assert not torch.isclose(own[::2], borrowed[::2], atol=1e-3).any()
     assert not torch.allclose(own, other, atol=1e-3)
 
 

@@ -29,7 +29,7 @@ _RUN: dict[str, Any] = {"epochs": 3, "batch_edits": 8, "learning_rate": 5e-3, "e
 
 
 def _config(**settings: Any) -> Config:
-    made = Config(small_config(dropout=0.3), TrainingConfig(**_RUN))
+    made = Config(small_config(dropout=0.3, borrowing=True), TrainingConfig(**_RUN))
     return config.with_settings(made, settings)
 
 

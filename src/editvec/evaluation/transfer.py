@@ -103,6 +103,7 @@ def answer_pairs(
     readable = [place for place, example in enumerate(examples) if example is not None]
     vectors = np.zeros((len(edits), model.edit_dim), np.float32)
     vectors[readable] = model.encode_examples([example for example in examples if example is not None])
+    borrowed = model.borrow(vectors)
     truths = [read_tokens(edit, lowercase=model.config.lowercase)[1] for edit in edits]
     ranks = np.zeros(len(made), np.int64)
     done = 0
@@ -113,7 +114,9 @@ def answer_pairs(
         here = np.arange(done, min(done + _CHUNK, len(made)))
         asked = [pair for pair in here if examples[made.seeds[pair]] and examples[made.targets[pair]]]
         sources = [example for pair in asked if (example := examples[made.targets[pair]]) is not None]
-        answers = model.write(sources, vectors[made.seeds[asked]], k=k) if asked else []
+        is_gold = made.seeds[asked] == made.targets[asked]
+        used = np.where(is_gold[:, None], vectors[made.seeds[asked]], borrowed[made.seeds[asked]])
+        answers = model.write(sources, used, k=k) if asked else []
         for pair, candidates in zip(asked, answers, strict=True):
             wanted = truths[made.targets[pair]]
             ranks[pair] = metrics.rank_of(wanted, [each.tokens for each in candidates]) or NEVER

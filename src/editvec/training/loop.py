@@ -142,9 +142,13 @@ class Trainer:
         examples = lesson.edits
         torch.manual_seed((settings.seed * 1_000_003 + self.state.step) * world.size + world.rank)
         batch = self.model.collate(self._own(examples))
-        shown = None if lesson.shown is None else self.model.collate(self._own(lesson.shown))
+        shown = is_other = None
+        if lesson.shown is not None:
+            shown = self.model.collate(self._own(lesson.shown))
+            pairs = zip(self._own(examples), self._own(lesson.shown), strict=True)
+            is_other = torch.tensor([one is not other for one, other in pairs])
         learner.train()
-        losses = -learner(batch, shown)
+        losses = -learner(batch, shown, is_other)
         # A process averages over its own share, torch over processes: the weights make it the mean of all edits.
         weight = float(len(examples) > world.rank)
         self.optimiser.zero_grad()
