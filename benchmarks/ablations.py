@@ -24,6 +24,7 @@ from editvec.seen import Seen
 from editvec.training import Files, resume, train
 from editvec.training.loop import CHECKPOINT
 
+OURS: Mapping[str, Any] = {"residual": True, "tied": True, "changed_only": True, "head_size": 2_000}
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "iclr19": {},
     "no context": {"context": False},
@@ -37,23 +38,16 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "residual": {"residual": True},
     "residual, tied": {"residual": True, "tied": True},
     "residual, tied, changed tokens only": {"residual": True, "tied": True, "changed_only": True},
-    "residual, tied, changed tokens only, head of 2,000": {
-        "residual": True,
-        "tied": True,
-        "changed_only": True,
-        "head_size": 2_000,
-    },
+    "residual, tied, changed tokens only, head of 2,000": OURS,
+    "the same, carry of 4": {**OURS, "carry": 4},
+    "the same, carry of 4, exchange": {**OURS, "carry": 4, "exchange": 0.4},
+    "the same, carry of 4, exchange, borrowing": {**OURS, "carry": 4, "exchange": 0.4, "borrowing": True},
     "graph2tree": {"editor": "graph2tree"},
     "graph2tree, graph": {"editor": "graph2tree", "encoder": "graph"},
     "graph2tree, bag": {"editor": "graph2tree", "encoder": "bag"},
     "graph": {"encoder": "graph"},
-    "graph2tree, residual, tied, changed tokens only, head of 2,000": {
-        "editor": "graph2tree",
-        "residual": True,
-        "tied": True,
-        "changed_only": True,
-        "head_size": 2_000,
-    },
+    "graph2tree, residual, tied, changed tokens only, head of 2,000": {**OURS, "editor": "graph2tree"},
+    "graph2tree, the same, carry of 4": {**OURS, "editor": "graph2tree", "carry": 4},
     "slots for unknown tokens": {"unknown_slots": 32},
     "head of 2,000": {"head_size": 2_000},
     "head of 2,000, vocabulary of 40,000": {"head_size": 2_000, "vocab_size": 40_000, "min_count": 1},

@@ -71,6 +71,13 @@ def _choices(model: EditModel, example: Example) -> list[int]:
     ]
 
 
+def test_a_new_model_borrows_vectors_as_they_are() -> None:
+    edits = random_edits(6)
+    model = small_model(edits, borrowing=True, scale=1.0)
+    vectors = model.encode(edits)
+    np.testing.assert_allclose(model.borrow(vectors), vectors, atol=1e-6)
+
+
 @pytest.mark.parametrize("editor", EDITORS)
 def test_an_edit_is_scored_with_the_vector_of_the_edit_that_is_shown(editor: str) -> None:
     edits = random_edits(6)
