@@ -23,7 +23,7 @@ import click
 import numpy as np
 
 from editvec import model, store
-from editvec.edit import Edit
+from editvec.edit import Edit, Tokens
 from editvec.evaluation.labels import label_of
 from editvec.mining.split import form_of
 from editvec.model import EditModel
@@ -31,6 +31,8 @@ from editvec.patterns import make_rules
 from editvec.patterns.proof import prove
 from editvec.patterns.rule import Rule
 from editvec.patterns.site import edit_example
+from editvec.tensors.example import NoTreeError, TooLongError
+from editvec.vocab import read_tokens
 
 SURE = math.log(0.5)
 
@@ -54,7 +56,7 @@ class Verdict(StrEnum):
 def main(folder: Path, data: Path, sizes: tuple[int, ...], draws: int, tests: int, seed: int, as_json: bool) -> None:
     """Compare rules and the editor."""
     trained = model.load(folder)
-    groups = _groups(data, model.needs_trees(trained.config))
+    groups = _groups(data, trained)
     results: dict[int, dict[str, dict[str, Counter[str]]]] = {}
     for k in sizes:
         results[k] = {}
@@ -72,10 +74,14 @@ def main(folder: Path, data: Path, sizes: tuple[int, ...], draws: int, tests: in
         click.echo(json.dumps(results))
 
 
-def _groups(data: Path, trees: bool) -> dict[str, list[Edit]]:
-    """Distinct edits by label."""
+def _groups(data: Path, trained: EditModel) -> dict[str, list[Edit]]:
+    """Distinct edits by label, without those that the model cannot read."""
     groups: dict[str, dict[int, Edit]] = defaultdict(dict)
-    for edit in store.read(data, trees=trees):
+    for edit in store.read(data, trees=model.needs_trees(trained.config)):
+        try:
+            trained.exampler(edit)
+        except (TooLongError, NoTreeError):
+            continue
         groups[label_of(edit)].setdefault(form_of(edit), edit)
     return {label: list(edits.values()) for label, edits in groups.items()}
 
@@ -106,10 +112,14 @@ def _by_editor(trained: EditModel, shown: Sequence[Edit], tests: Sequence[Edit])
     always, sure = [], []
     for edit, found in zip(tests, trained.write(examples, np.tile(vector, (len(tests), 1))), strict=True):
         best = found[0] if found and found[0].complete else None
-        verdict = Verdict.WRONG if best is None or best.tokens != edit.model_after else Verdict.RIGHT
+        verdict = Verdict.WRONG if best is None or best.tokens != _after(trained, edit) else Verdict.RIGHT
         always.append(verdict)
         sure.append(verdict if best is not None and best.score >= SURE else Verdict.NONE)
     return always, sure
+
+
+def _after(trained: EditModel, edit: Edit) -> Tokens:
+    return read_tokens(edit, lowercase=trained.config.lowercase)[1]
 
 
 def _print(k: int, table: Mapping[str, Mapping[str, Counter[str]]]) -> None:
@@ -125,8 +135,9 @@ def _print(k: int, table: Mapping[str, Mapping[str, Counter[str]]]) -> None:
 
 def _cell(counts: Sequence[Counter[str]]) -> str:
     """The mean over some counts."""
+    counts = [each for each in counts if each.total()]
     shares = [
-        100 * sum(each[verdict] / max(1, each.total()) for each in counts) / len(counts)
+        100 * sum(each[verdict] / each.total() for each in counts) / max(1, len(counts))
         for verdict in (Verdict.RIGHT, Verdict.WRONG)
     ]
     return " / ".join(f"{share:.1f}" for share in shares)

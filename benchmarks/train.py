@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -36,7 +37,7 @@ from editvec.nn.graph import Edges, Wiring
 from editvec.syntax.tree import Tree
 from editvec.tensors.batch import EDGE_TYPES, Batch
 from editvec.tensors.corpus import Corpus, Lesson, build_corpus, epoch_batches
-from editvec.tensors.example import Example, NoTreeError, TooLongError
+from editvec.tensors.example import Example, Exampler, NoTreeError, TooLongError
 from editvec.training.loop import Trainer
 from editvec.vocab import PAD
 from wall import lstm_flops, lstm_gflops, matmul_gflops
@@ -110,7 +111,8 @@ def _trainer(made: Config, data: Path, number: int, folder: Path) -> tuple[Train
     torch.manual_seed(0)
     model = EditModel(settings, words, grammar)
     start = time.perf_counter()
-    corpus = build_corpus(folder / "train.arrow", _examples(model, iter(edits)))
+    exampler = replace(model.exampler, shapes=made.training.exchange > 0)
+    corpus = build_corpus(folder / "train.arrow", _examples(exampler, iter(edits)))
     return Trainer(model, made, corpus, corpus, folder), number / (time.perf_counter() - start)
 
 
@@ -124,17 +126,24 @@ def _trees(edits: list[Edit], parsed: bool) -> list[Tree]:
     return found
 
 
-def _examples(model: EditModel, edits: Iterator[Edit]) -> Iterator[Example]:
+def _examples(exampler: Exampler, edits: Iterator[Edit]) -> Iterator[Example]:
     for edit in edits:
         try:
-            yield model.exampler(edit)
+            yield exampler(edit)
         except (TooLongError, NoTreeError):
             continue
 
 
 def _batches(trainer: Trainer, corpus: Corpus) -> Iterator[Lesson]:
     settings = trainer.settings
-    return epoch_batches(corpus, seed=0, epoch=0, batch_edits=settings.batch_edits, batch_tokens=settings.batch_tokens)
+    return epoch_batches(
+        corpus,
+        seed=0,
+        epoch=0,
+        batch_edits=settings.batch_edits,
+        batch_tokens=settings.batch_tokens,
+        exchange=settings.exchange,
+    )
 
 
 def _time(trainer: Trainer, steps: int) -> tuple[float, float]:
@@ -154,13 +163,14 @@ def _time(trainer: Trainer, steps: int) -> tuple[float, float]:
         seen += sum(len(lesson.edits) for lesson in some)
         products, recurrent = matmul_gflops(), lstm_gflops()
         for lesson in some:
-            dense, loops = _flops(trainer.model, trainer.model.collate(lesson.edits))
+            dense, loops = _flops(trainer.model, trainer.model.collate(lesson.edits), again=lesson.shown is not None)
             walled += (dense / products + loops / recurrent) / 1e9
     return seen / taken, seen / walled
 
 
-def _flops(model: EditModel, batch: Batch) -> tuple[float, float]:
-    """Of a training step: the large matrix products, and the LSTMs. What padding costs is not counted."""
+def _flops(model: EditModel, batch: Batch, *, again: bool) -> tuple[float, float]:
+    """Of a training step: the large matrix products, and the LSTMs. What padding costs is not counted. `again` is for
+    edits whose vectors are others', so that both versions of those are read too (about as long)."""
     made = model.config
     embed, hidden, edit = made.embed_dim, made.hidden_dim, model.edit_dim
     read, after = int(batch.source.before.lengths.sum()), int(batch.target.after.lengths.sum())
@@ -179,7 +189,7 @@ def _flops(model: EditModel, batch: Batch) -> tuple[float, float]:
         dense += _graph_flops(made, batch.source.graph.kinds, batch.source.graph.edges)
         dense += 2.0 * actions * hidden * (len(model.grammar.labels) if model.grammar else 0)
     if made.encoder in ("sequence", "graph"):
-        read += after
+        read += after + (int(batch.source.before.lengths.sum()) if again else 0)
     if made.encoder == "sequence":
         loops += 2 * int(batch.alignment.tags.lengths.sum()) * lstm_flops(made.tag_dim + 2 * embed, edit // 2)
     elif made.encoder == "graph":

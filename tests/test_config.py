@@ -40,6 +40,8 @@ def test_settings_are_of_either_section_and_may_be_text() -> None:
         ("epochs", "0", "expected more than 0"),
         ("dropout", "1.0", "expected a share"),
         ("fraction", "0", "expected a share"),
+        ("exchange", "1.5", "expected a share"),
+        ("carry", "-1", "expected 0 or more"),
         ("copy", "1", "expected true or false"),
         ("schedule", "cosine", "expected one of patience, linear"),
         ("edit_dim", "7", "expected an even number"),

@@ -74,9 +74,9 @@ class EditModel:
             config.max_context,
             config.lowercase,
             config.context,
-            grammar,
-            editor_class(config).needs_trees,
-            config.trees == "parsed",
+            grammar=grammar,
+            actions=editor_class(config).needs_trees,
+            parsed=config.trees == "parsed",
         )
         self.network = EditNetwork(config, len(vocab), grammar)
 
@@ -146,8 +146,8 @@ class EditModel:
         language: str = "csharp",
     ) -> list[Suggestion]:
         """The `k` best `after`s of a snippet or of an edit's `before` (its own `after` is not read), with an edit
-        vector or with that of an example: `apply("i = i + 2;", like=("x = x + 1;", "x++;"))`. What the model could
-        not put into the words of `before` is left out."""
+        vector or with that of an example: `apply("i = i + 2;", like=("x = x + 1;", "x++;"))`. The vector is taken as
+        that of another edit. What the model could not put into the words of `before` is left out."""
         edit = before if isinstance(before, Edit) else snippet_edit(before, "", language)
         if (vector is None) == (like is None):
             raise UserError("give either an edit vector or an example of the edit, not both.")

@@ -65,7 +65,7 @@ def beam_search(
     trail: list[tuple[Tensor, Tensor]] = []
     ended: list[dict[Hashable, _Ended]] = [{} for _ in range(num_sources)]
     for step in range(max_steps):
-        # By how much a choice may fall short of certainty before the margin drops it anyway.
+        # What is less likely than this ends up below the margin, unless all that is likelier does hardly better.
         leading = torch.full_like(best, -math.inf).scatter_reduce(0, owners, scores, "amax").maximum(best)
         floor = (leading[owners] - margin - scores).exp()
         found = steps.step(state, width, floor)

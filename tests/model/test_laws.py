@@ -15,7 +15,7 @@ import editvec.model
 from editvec.edit import Edit, Version
 from editvec.editors import EDITORS, Graph2TreeEditor
 from editvec.encoders import ENCODERS
-from editvec.model import Candidate, EditModel
+from editvec.model import MARGIN, Candidate, EditModel
 from editvec.tensors.batch import collate_source
 from editvec.tensors.example import Example
 from editvec.vocab import END, UNKNOWN
@@ -78,6 +78,22 @@ def test_a_new_model_borrows_vectors_as_they_are() -> None:
     np.testing.assert_allclose(model.borrow(vectors), vectors, atol=1e-6)
 
 
+def test_a_snippet_is_edited_with_a_borrowed_vector(monkeypatch: pytest.MonkeyPatch) -> None:
+    edits = random_edits(3)
+    model = small_model(edits, borrowing=True)
+    used: list[np.ndarray] = []
+
+    def write(examples: list[Example], vectors: np.ndarray, k: int) -> list[list[Candidate]]:
+        used.append(vectors)
+        return [[]]
+
+    monkeypatch.setattr(model, "write", write)
+    vectors = model.encode(edits)
+    model.apply(edits[0], vectors[1])
+    np.testing.assert_allclose(used[0], model.borrow(vectors[1:2]), atol=1e-5)
+    assert not np.allclose(used[0], vectors[1])
+
+
 @pytest.mark.parametrize("editor", EDITORS)
 def test_an_edit_is_scored_with_the_vector_of_the_edit_that_is_shown(editor: str) -> None:
     edits = random_edits(6)
@@ -132,7 +148,7 @@ def test_a_step_is_a_distribution(switches: dict[str, bool | int]) -> None:
 @pytest.mark.parametrize(("editor", "encoder"), PAIRS)
 def test_company_and_padding_change_nothing(editor: str, encoder: str) -> None:
     edits = random_edits(17)
-    model = small_model(edits, editor=editor, encoder=encoder, vocab_size=20)
+    model = small_model(edits, editor=editor, encoder=encoder, vocab_size=20, carry=2)
     together = _log_probs(model, edits).tolist()
     alone = [float(_log_probs(model, [edit])) for edit in edits]
     assert together == pytest.approx(alone, rel=1e-5, abs=1e-5)
@@ -173,11 +189,12 @@ def test_beam_of_one_is_greedy() -> None:
                 assert hypotheses[0].score == pytest.approx(score, abs=1e-4)
 
 
-def test_search_scores_are_what_training_gives_the_found() -> None:
+@pytest.mark.parametrize(("margin", "head_size"), [(math.inf, 0), (MARGIN, 0), (MARGIN, 7)])
+def test_search_scores_are_what_training_gives_the_found(margin: float, head_size: int) -> None:
     edits = random_edits(60)
-    model = small_model(edits, vocab_size=20)
+    model = small_model(edits, vocab_size=20, head_size=head_size)
     vectors = model.encode(edits)
-    found = model.write(model.exampler.all(edits), vectors, margin=math.inf)
+    found = model.write(model.exampler.all(edits), vectors, margin=margin)
     checked = 0
     for edit, vector, candidates in zip(edits, vectors, found, strict=True):
         assert [c.score for c in candidates] == sorted((c.score for c in candidates), reverse=True)
@@ -220,7 +237,7 @@ def test_nothing_changed_and_nothing_there_are_edits_too() -> None:
     gone = made.edit(edits[1].before.text, "")
     born = made.edit("", edits[2].after.text)
     for encoder, changed_only in product(ENCODERS, (False, True)):
-        model = small_model([*edits, gone, born], encoder=encoder, changed_only=changed_only)
+        model = small_model([*edits, gone, born], encoder=encoder, changed_only=changed_only, carry=2)
         assert np.isfinite(model.encode([same, gone, born])).all()
         assert torch.isfinite(_log_probs(model, [same, gone, born])).all()
 
@@ -229,7 +246,9 @@ def test_nothing_changed_and_nothing_there_are_edits_too() -> None:
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_saved_model_is_the_same_model(editor: str, encoder: str, shared: bool, tmp_path: Path) -> None:
     edits = random_edits(6)
-    model = small_model(edits, editor=editor, encoder=encoder, shared_reader=shared, tied=not shared)
+    model = small_model(
+        edits, editor=editor, encoder=encoder, shared_reader=shared, tied=not shared, carry=2, borrowing=True
+    )
     model.save(tmp_path / "m")
     again = editvec.model.load(tmp_path / "m")
     assert again.config == model.config

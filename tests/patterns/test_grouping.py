@@ -41,6 +41,7 @@ def test_a_shape_is_whole_when_it_puts_in_no_variable_of_its_own() -> None:
     assert shape_of(edit("f ( VAR3 , VAR4 ) ;", "f ( VAR3 , null ) ;")).is_whole
     assert shape_of(edit("x = VAR3 == null ? y : z ;", "x = VAR3 ?? z ;")).is_whole
     assert shape_of(edit("VAR3 = VAR3 + 1 ;", "+ + VAR3 ;")).is_whole
+    assert shape_of(edit("a ; VAR1", "VAR1 ; b")).is_whole
     assert not shape_of(edit("f ( VAR3 ) ;", "f ( VAR3 , VAR4 ) ;")).is_whole
 
 

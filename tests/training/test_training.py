@@ -23,7 +23,7 @@ from editvec.errors import UserError
 from editvec.model import SEEN, WEIGHTS
 from editvec.seen import Seen
 from editvec.training import Files, Progress, loop, resume, train
-from tests.model.edits import random_edits, small_config, ten_edits
+from tests.model.edits import edit, random_edits, small_config, ten_edits
 
 _RUN: dict[str, Any] = {"epochs": 3, "batch_edits": 8, "learning_rate": 5e-3, "exchange": 0.5}
 
@@ -35,7 +35,9 @@ def _config(**settings: Any) -> Config:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Files:
-    store.write(tmp_path / "train.parquet", random_edits(90))
+    # Some of one shape, whose vectors are exchanged.
+    alike = [edit(f"call w{at} a ( )", f"call w{at} b ( )", identity=f"a{at}") for at in range(30)]
+    store.write(tmp_path / "train.parquet", [*random_edits(60), *alike])
     store.write(tmp_path / "dev.parquet", random_edits(20, seed=1))
     return Files(tmp_path / "train.parquet", tmp_path / "dev.parquet")
 
@@ -64,7 +66,7 @@ def test_a_run_learns_and_leaves_a_model(files: Files, tmp_path: Path) -> None:
     model = editvec.load(tmp_path / "run")
     assert model.encode(random_edits(3)).shape == (3, 32)
     known = Seen.load(tmp_path / "run" / SEEN)
-    assert all(edit in known for edit in random_edits(90))
+    assert all(each in known for each in random_edits(60))
     assert sum(edit in known for edit in random_edits(20, seed=1)) == 0
 
 
@@ -225,6 +227,29 @@ def test_a_model_that_reads_trees_learns_from_files(editor: str, encoder: str, f
         editvec.load(tmp_path / "run")
 
 
+def test_trees_are_parsed_where_the_config_says_so(tmp_path: Path) -> None:
+    store.write(tmp_path / "ten.parquet", ten_edits())
+    files = Files(tmp_path / "ten.parquet", tmp_path / "ten.parquet")
+    train(tmp_path / "run", files, _config(editor="graph2tree", encoder="graph", trees="parsed"))
+    model = editvec.load(tmp_path / "run")
+    assert model.grammar is not None
+    # The trees that the edits came with are made of pairs and groups.
+    assert "invocation_expression" in model.grammar.kind_numbers
+    assert "pair" not in model.grammar.kind_numbers
+    for example in model.exampler.all(ten_edits()):
+        assert example.trees is not None
+        assert example.trees.before_kinds.all()
+
+
+def test_vectors_are_exchanged_between_edits_of_one_shape(files: Files, tmp_path: Path) -> None:
+    train(tmp_path / "run", files, _config())
+    borrowed = editvec.load(tmp_path / "run").network.borrowed
+    assert not torch.equal(borrowed.weight, torch.eye(len(borrowed.bias)))
+    train(tmp_path / "own", files, _config(exchange=0))
+    borrowed = editvec.load(tmp_path / "own").network.borrowed
+    assert torch.equal(borrowed.weight, torch.eye(len(borrowed.bias)))
+
+
 def test_long_edits_are_left_out_and_counted(files: Files, tmp_path: Path) -> None:
     notes: list[str] = []
     train(tmp_path / "run", files, _config(epochs=1, max_tokens=8), notice=notes.append)
@@ -310,8 +335,8 @@ def test_ten_edits_are_learned_by_a_run(tmp_path: Path) -> None:
     files = Files(tmp_path / "ten.parquet", tmp_path / "ten.parquet")
     train(tmp_path / "run", files, _config(epochs=120, learning_rate=1e-2, dropout=0.0))
     model = editvec.load(tmp_path / "run")
-    for edit in ten_edits():
-        assert model.apply(edit, like=edit)[0].tokens == edit.after.tokens
+    for each in ten_edits():
+        assert model.apply(each, like=each)[0].tokens == each.after.tokens
 
 
 def test_a_run_can_begin_as_another_model(files: Files, tmp_path: Path) -> None:

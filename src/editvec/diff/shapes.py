@@ -47,12 +47,8 @@ class Shape:
     def is_whole(self) -> bool:
         """Whether one edit of this shape says all of what another one does: no variable is put in that was not taken
         away."""
-        known: set[str] = set()
-        for removed, added in self.runs:
-            known.update(removed)
-            if any(_VARIABLE.match(token) and token not in known for token in added):
-                return False
-        return True
+        known = {token for removed, _ in self.runs for token in removed}
+        return all(token in known for _, added in self.runs for token in added if _VARIABLE.match(token))
 
     @property
     def removed_names(self) -> frozenset[str]:

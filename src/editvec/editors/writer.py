@@ -164,13 +164,23 @@ class TokenWriter(nn.Module):
             groups.append((beside, others.tokens))
         if tail is not None:
             mass = tail * found.ways[:, 0]
-            rows = (mass > (_NEGLIGIBLE if floor is None else floor.clamp(min=_NEGLIGIBLE))).nonzero().squeeze(1)
+            rows = self._worth_a_look(mass, others, groups[-1][0], floor)
             groups.append(self._of_tail(found.states, mass, rows, others, groups[-1][0], width))
         return _best(groups, width)
 
     def others(self, memories: Memories) -> Others | None:
         """What each source has beside the generator's head."""
         return Others.of(memories, FIRST_GENERATED + self.generator.head_size) if self.copy else None
+
+    def _worth_a_look(self, mass: Tensor, others: Others | None, beside: Tensor, floor: Tensor | None) -> Tensor:
+        """The rows in which a token of the tail, generated and copied, can be likelier than the floor."""
+        likely = mass > _NEGLIGIBLE
+        if floor is not None:
+            if others is not None:
+                is_known = others.tokens < self.num_known
+                mass = mass + beside.where(is_known, 0.0).amax(1)
+            likely &= mass > floor
+        return likely.nonzero().squeeze(1)
 
     def _of_tail(
         self, states: Tensor, mass: Tensor, rows: Tensor, others: Others | None, beside: Tensor, width: int

@@ -9,7 +9,7 @@ UNKNOWN: nobody can write it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from hashlib import blake2b
 
 import numpy as np
@@ -73,6 +73,7 @@ class Exampler:
     lowercase: bool = False
     context: bool = True
     """Without, the context is not read, so its tokens outside the vocabulary cannot be copied either."""
+    _: KW_ONLY
     grammar: Grammar | None = None
     """With one, examples have trees."""
     actions: bool = False
