@@ -240,13 +240,17 @@ def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, 
     sure = calibrate(shop_model, pattern.edits, vectors)
     assert sure is not None and sure.right == sure.said >= 3
     files = list(present_files(open_repository(shop), {"csharp"}))
-    found = find_by_editor(shop_model, pattern, vectors, files)
+    found = find_by_editor(shop_model, pattern, vectors, files, Record(0, 0))
     assert {(place.path, place.after) for place in found} <= {
         ("src/Orders.cs", "return order?.Courier;"),
         ("src/Refunds.cs", "return one?.Owner;"),
         ("src/Suppliers.cs", "return one?.Owner;"),
     }
     assert found
+    record = Record(sure.said, sure.right, left=len(found))
+    assert {place.confidence for place in found} == {record.confidence}
+    given_up = find_by_editor(shop_model, pattern, vectors, files, Record(0, 0, reversed=9, years=6.0))
+    assert {place.confidence for place in given_up} == {replace(record, reversed=9, years=6.0).confidence}
 
 
 def test_an_editor_that_is_never_right_says_nothing(shop: Path, learned: Learned) -> None:
@@ -256,4 +260,4 @@ def test_an_editor_that_is_never_right_says_nothing(shop: Path, learned: Learned
     vectors = model.encode(pattern.edits)
     assert calibrate(model, pattern.edits, vectors) is None
     files = list(present_files(open_repository(shop), {"csharp"}))
-    assert find_by_editor(model, pattern, vectors, files) == ()
+    assert find_by_editor(model, pattern, vectors, files, Record(0, 0)) == ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from editvec.diff.shapes import shape_of
 from editvec.edit import Edit, Tokens
 from editvec.errors import UserError
 from editvec.learning.present import File
-from editvec.patterns.pattern import Pattern, Place
+from editvec.patterns.pattern import Pattern, Place, Record
 from editvec.selection import spread
 from editvec.syntax.languages import Language, get
 from editvec.syntax.snippet import snippet_edit
@@ -80,36 +80,40 @@ def calibrate(model: EditModel, edits: Sequence[Edit], vectors: NDArray[np.float
 
 
 def find_by_editor(
-    model: EditModel, pattern: Pattern, vectors: NDArray[np.float32], files: Sequence[File]
+    model: EditModel, pattern: Pattern, vectors: NDArray[np.float32], files: Sequence[File], past: Record
 ) -> tuple[Place, ...]:
-    """The places where the editor is as sure as it must be. `vectors` are those of the pattern's edits."""
+    """The places where the editor is as sure as it must be. `vectors` are those of the pattern's edits; `past` says how
+    often people made the reverse edit and how long ago they last made this one. How sure a place is follows as for a
+    rule: by how often the editor was right, and by how many places people have left as they are."""
     sure = calibrate(model, pattern.edits, vectors)
     if sure is None:
         return ()
     vector = vectors.mean(0)
-    why = f"no rule; the editor was right on {sure.right} of {sure.said} when it had not seen the edit"
-    confidence = (sure.right + 1) / (sure.said + 2)
-    places = []
+    found = []
     for file, start, end in _candidates(pattern, files):
         before = decode(file.data[start:end])
         answer = _answer(model, before, file.language, vector)
-        if answer is None or answer[1] < sure.threshold:
-            continue
-        line = file.data.rfind(b"\n", 0, start) + 1
-        places.append(
-            Place(
-                path=file.path,
-                line=file.data.count(b"\n", 0, start) + 1,
-                column=len(decode(file.data[line:start])) + 1,
-                start=start,
-                end=end,
-                before=before,
-                after=answer[0].text,
-                confidence=confidence,
-                why=why,
-            )
+        if answer is not None and answer[1] >= sure.threshold:
+            found.append((file, start, end, before, answer[0].text))
+    record = replace(past, matched=sure.said, edited=sure.right, left=len(found))
+    why = (
+        f"no rule; the editor was right on {sure.right} of {sure.said} when it had not seen the edit; "
+        f"{record.left} such places are left"
+    )
+    return tuple(
+        Place(
+            path=file.path,
+            line=file.data.count(b"\n", 0, start) + 1,
+            column=len(decode(file.data[file.data.rfind(b"\n", 0, start) + 1 : start])) + 1,
+            start=start,
+            end=end,
+            before=before,
+            after=after,
+            confidence=record.confidence,
+            why=why,
         )
-    return tuple(places)
+        for file, start, end, before, after in found
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,8 @@ def learn(request: Request, model: EditModel | None = None, stages: Stages = sil
         )
         named = _named(found)
     with _stage(learned, stages, "History", "languages") as advance, Past(repository) as past:
-        tried = _recorded(named, past, learned.edits, advance)
+        doubts = _doubts(named, learned.edits)
+        tried = _recorded(named, past, doubts, advance)
     with _stage(learned, stages, "Finding", "files") as advance:
         ruled = [pattern for pattern in tried if pattern.rule and pattern.record]
         files = list(present_files(repository, {pattern.language for pattern in tried}, revision=request.revision))
@@ -103,7 +104,7 @@ def learn(request: Request, model: EditModel | None = None, stages: Stages = sil
     if model is not None and learned.vectors is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
             places |= _edited(
-                model, [pattern for pattern in tried if not pattern.rule], learned, files, request, advance
+                model, [pattern for pattern in tried if not pattern.rule], learned, files, doubts, request, advance
             )
     learned.patterns = sorted(
         (places.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)
@@ -132,6 +133,7 @@ def _edited(
     bare: Sequence[Pattern],
     learned: Learned,
     files: Sequence[File],
+    doubts: dict[str, Record],
     request: Request,
     advance: Advance,
 ) -> dict[str, Pattern]:
@@ -143,7 +145,7 @@ def _edited(
     for number, pattern in enumerate(chosen):
         advance(number, len(chosen), sum(len(each.places) for each in found.values()))
         vectors = learned.vectors[[rows[edit.id] for edit in pattern.edits]]
-        places = find_by_editor(model, pattern, vectors, files)
+        places = find_by_editor(model, pattern, vectors, files, doubts[pattern.name])
         found[pattern.name] = pattern.with_places(tuple(s for s in places if s.confidence >= request.min_confidence))
     return found
 
@@ -160,19 +162,31 @@ def _named(found: Sequence[tuple[Pattern, Rule | ProseRule | None]]) -> list[Pat
     return named
 
 
-def _recorded(named: Sequence[Pattern], past: Past, edits: Sequence[Edit], advance: Advance) -> list[Pattern]:
-    """Each with what history says of its rule."""
+def _doubts(named: Sequence[Pattern], edits: Sequence[Edit]) -> dict[str, Record]:
+    """Of each pattern, by name, how often people made the reverse edit, and how long ago they last made this one."""
     shapes = Counter((edit.language, shape_of(edit)) for edit in edits)
-    languages = sorted({pattern.language for pattern in named if pattern.rule})
     end = max((edit.source.author_date for edit in edits if edit.source and edit.source.author_date), default=None)
+    return {
+        pattern.name: Record(
+            0,
+            0,
+            reversed=shapes[pattern.language, _reverse(shape_of(pattern.edits[0]))],
+            years=(end - pattern.span[1]).days / 365.25 if end and pattern.span else 0.0,
+        )
+        for pattern in named
+    }
+
+
+def _recorded(named: Sequence[Pattern], past: Past, doubts: dict[str, Record], advance: Advance) -> list[Pattern]:
+    """Each with what history says of its rule."""
+    languages = sorted({pattern.language for pattern in named if pattern.rule})
     said: dict[str, Record | None] = {}
     for number, language in enumerate(languages):
         advance(number, len(languages), 0)
         ruled = [pattern for pattern in named if pattern.rule and pattern.language == language]
         for pattern, record in zip(ruled, records(past, ruled, language), strict=True):
-            reverse = shapes[language, _reverse(shape_of(pattern.edits[0]))]
-            years = (end - pattern.span[1]).days / 365.25 if end and pattern.span else 0.0
-            said[pattern.name] = replace(record, reversed=reverse, years=years) if record else None
+            doubt = doubts[pattern.name]
+            said[pattern.name] = replace(doubt, matched=record.matched, edited=record.edited) if record else None
     return [_believed(pattern, said.get(pattern.name)) for pattern in named]
 
 
