@@ -5,6 +5,7 @@ A guess counts as edited when a later edit of the same file took its text away a
 is a lower bound: what nobody got round to, or did together with something else, counts as wrong.
 
     python benchmarks/backtest.py --share 0.7 clones/serilog clones/gin
+    python benchmarks/backtest.py --min-commits 1 --min-confidence 0 --out every-place.jsonl clones/gin
 """
 
 from __future__ import annotations
@@ -45,8 +46,17 @@ class Guess(NamedTuple):
 @click.argument("repositories", nargs=-1, required=True)
 @click.option("--share", default=0.7, show_default=True, help="Of the commits, what is learned from.")
 @click.option("--model", "model_folder", help="A trained model; without, edits are grouped by shape alone.")
+@click.option("--min-commits", default=2, show_default=True, help="Fewer are no pattern.")
+@click.option("--min-confidence", default=0.4, show_default=True, help="Places less sure are left out.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write every guess of ours and whether it came true.")
-def main(repositories: tuple[str, ...], share: float, model_folder: str | None, out: Path | None) -> None:
+def main(
+    repositories: tuple[str, ...],
+    share: float,
+    model_folder: str | None,
+    min_commits: int,
+    min_confidence: float,
+    out: Path | None,
+) -> None:
     """Back-test."""
     from editvec import model
 
@@ -60,20 +70,37 @@ def main(repositories: tuple[str, ...], share: float, model_folder: str | None, 
         task = Task(repository, recipe, pick_languages((), recipe), ())
         commits = git.list_commits(repository)
         revision = commits[int(share * len(commits))]
-        learned = learn(Request(mine.Request(task, revisions=(revision,)), revision=revision), encoder)
+        request = Request(
+            mine.Request(task, revisions=(revision,)),
+            min_commits=min_commits,
+            min_confidence=min_confidence,
+            revision=revision,
+        )
+        learned = learn(request, encoder)
         later = list(mine.edits(mine.Request(task, revisions=(f"{revision}..HEAD",)), mine.Report()))
         files = list(present_files(repository, {edit.language for edit in learned.edits}, revision=revision))
-        ours = [
-            Guess(place.path, place.before, place.after)
+        found = [
+            (Guess(place.path, place.before, place.after), pattern)
             for pattern in sorted(learned.patterns, key=lambda each: -each.confidence)
             for place in pattern.places
         ]
+        ours = [guess for guess, _ in found]
         shown = [(ours, "ours"), (_one_example(learned.edits, files), "one"), (_text(learned.edits, files), "text")]
         scores = []
         for guesses, _ in shown:
             right = [_came_true(guess, later) for guess in guesses[:TOP]]
             scores.append(f"{sum(right)} of {len(right)}" if right else "none")
-        rows += [{"repository": name, **guess._asdict(), "right": _came_true(guess, later)} for guess in ours]
+        rows += [
+            {
+                "repository": name,
+                **guess._asdict(),
+                "right": _came_true(guess, later),
+                "pattern": pattern.name,
+                "commits": pattern.commits,
+                "record": pattern.record.as_json() if pattern.record else None,
+            }
+            for guess, pattern in (found if out else [])
+        ]
         click.echo(f"| {Path(name).parent.name} | {len(learned.edits)} edits | {len(later)} | {' | '.join(scores)} |")
     if out:
         out.write_text("".join(json.dumps(row) + "\n" for row in rows))

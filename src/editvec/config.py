@@ -127,7 +127,7 @@ _POSITIVE = frozenset(
 )
 _NOT_NEGATIVE = frozenset(("seed", "warmup_steps", "unknown_slots", "halvings", "head_size", "carry"))
 _HALVED = frozenset(("embed_dim", "edit_dim"))
-_SHARES = frozenset(("dropout", "embed_dropout", "graph_dropout"))
+_SHARES = frozenset(("dropout", "embed_dropout", "graph_dropout", "exchange"))
 _Section = TypeVar("_Section", ModelConfig, TrainingConfig)
 
 
@@ -226,8 +226,6 @@ def _value(key: str, value: Any, kind: type) -> Any:
         raise UserError(f"{key} = {value}: expected more than 0.")
     if key in _SHARES and not 0 <= number < 1:
         raise UserError(f"{key} = {value}: expected a share from 0 up to, but not, 1.")
-    if key == "exchange" and not 0 <= number <= 1:
-        raise UserError(f"{key} = {value}: expected a share from 0 up to 1.")
     if key == "fraction" and not 0 < number <= 1:
         raise UserError(f"{key} = {value}: expected a share above 0, up to 1.")
     return value

@@ -47,10 +47,10 @@ class EditNetwork(nn.Module):
         else:
             reading = self.reader.read(batch.source, context=self.context)
             vectors = self.vectors(batch if shown is None else shown)
-        if is_other is None and self.training:
+        if self.borrowing and self.training and is_other is None:
             # Several processes need a gradient of every weight in every step.
             is_other = torch.zeros(len(batch), dtype=torch.bool)
-        if is_other is not None:
+        if self.borrowing and is_other is not None:
             vectors = torch.where(is_other[:, None], self.borrow(vectors), vectors)
         log_probs: Tensor = self.editor(batch.source, reading, vectors, batch.target)
         return log_probs
