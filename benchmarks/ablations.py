@@ -4,7 +4,8 @@ Each variant is a run in a folder of its own: what is done is not done again, wh
 of one table compare.
 
     python benchmarks/ablations.py --data data/githubedits --runs runs/ablations
-    python benchmarks/ablations.py --data data/githubedits --runs runs/ablations bag none
+    python benchmarks/ablations.py --data data/githubedits --runs runs/ablations --recipe iclr19 bag none
+    python benchmarks/ablations.py --data data/githubedits --runs runs/ablations vocab_size=20000 "no context"
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from editvec.training.loop import CHECKPOINT
 
 OURS: Mapping[str, Any] = {"residual": True, "tied": True, "changed_only": True, "head_size": 2_000}
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
-    "iclr19": {},
+    "as it is": {},
     "no context": {"context": False},
     "context not in the initial state": {"context_start": False},
     "no copying": {"copy": False},
@@ -48,6 +49,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "graph": {"encoder": "graph"},
     "graph2tree, residual, tied, changed tokens only, head of 2,000": {**OURS, "editor": "graph2tree"},
     "graph2tree, the same, carry of 4": {**OURS, "editor": "graph2tree", "carry": 4},
+    "trees of tree-sitter": {"editor": "graph2tree", "trees": "parsed"},
     "slots for unknown tokens": {"unknown_slots": 32},
     "head of 2,000": {"head_size": 2_000},
     "head of 2,000, vocabulary of 40,000": {"head_size": 2_000, "vocab_size": 40_000, "min_count": 1},
@@ -58,25 +60,30 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 
 
 @click.command()
-@click.argument("names", nargs=-1)
+@click.argument("what", nargs=-1, metavar="[VARIANT]... [KEY=VALUE]...")
 @click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="With train, dev and test.")
 @click.option("--ending", default="jsonl.gz", show_default=True, help="Of the three files.")
 @click.option("--runs", required=True, type=click.Path(path_type=Path), help="The folder for the runs.")
+@click.option("--recipe", default="default", show_default=True, help="What the variants differ from.")
 @click.option("--fraction", default=0.2, show_default=True)
 @click.option("--epochs", default=8, show_default=True)
-def main(names: tuple[str, ...], data: Path, ending: str, runs: Path, fraction: float, epochs: int) -> None:
+def main(
+    what: tuple[str, ...], data: Path, ending: str, runs: Path, recipe: str, fraction: float, epochs: int
+) -> None:
     """Train and measure variants, or those named; print one table."""
+    names = [each for each in what if "=" not in each] or list(VARIANTS)
     for name in names:
         if name not in VARIANTS:
             raise click.BadParameter(f"no variant {name!r}. There are: {', '.join(VARIANTS)}.")
     shared = {"fraction": fraction, "epochs": epochs, "schedule": "linear", "warmup_steps": 200}
+    shared |= dict(each.split("=", 1) for each in what if "=" in each)
     rows = []
-    for name in names or VARIANTS:
+    for name in names:
         folder = runs / name.replace(" ", "-").replace(",", "")
         result = folder / "result.json"
         if not result.exists():
             click.echo(f"{name} …", err=True)
-            settings = config.with_settings(config.recipe("iclr19"), {**shared, **VARIANTS[name]})
+            settings = config.with_settings(config.recipe(recipe), {**shared, **VARIANTS[name]})
             files = Files(data / f"train.{ending}", data / f"dev.{ending}")
             if (folder / CHECKPOINT).exists():
                 resume(folder)
