@@ -67,9 +67,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 @click.option("--recipe", default="default", show_default=True, help="What the variants differ from.")
 @click.option("--fraction", default=0.2, show_default=True)
 @click.option("--epochs", default=8, show_default=True)
-def main(
-    what: tuple[str, ...], data: Path, ending: str, runs: Path, recipe: str, fraction: float, epochs: int
-) -> None:
+def main(what: tuple[str, ...], data: Path, ending: str, runs: Path, recipe: str, fraction: float, epochs: int) -> None:
     """Train and measure variants, or those named; print one table."""
     names = [each for each in what if "=" not in each] or list(VARIANTS)
     for name in names:
