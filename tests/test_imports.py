@@ -25,7 +25,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("patterns",),
     ("rewrite",),
     ("config",),
-    ("vocab", "seen"),
+    ("vocab", "seen", "imitation"),
     ("nn",),
     ("tensors",),
     ("reading", "search"),

@@ -6,7 +6,8 @@ Nothing in it is executed when it is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ import safetensors.torch
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
 from editvec import config as configuration
 from editvec.config import Config, ModelConfig
@@ -27,8 +29,10 @@ from editvec.encoders import encoder_class
 from editvec.errors import BadInputError, UserError
 from editvec.files import write_atomically
 from editvec.grammar import Grammar
+from editvec.imitation import LEAST_ANSWERS, MOST_TRIED, Imitation
 from editvec.network import EditNetwork
 from editvec.search import Hypothesis
+from editvec.selection import spread
 from editvec.syntax.snippet import restore_answer, snippet_edit
 from editvec.tensors.batch import Batch, collate, collate_source
 from editvec.tensors.corpus import by_length
@@ -47,8 +51,8 @@ MARGIN = 6.0
 
 
 class Candidate(NamedTuple):
-    """What an editor would write, with its log-probability. `complete` is False where it holds a token that the
-    model could not name."""
+    """What an editor would write, with its log-probability or, where it was read back, the logarithm of the chance that
+    it is right. `complete` is False where it holds a token that the model could not name."""
 
     tokens: Tokens
     score: float
@@ -127,6 +131,53 @@ class EditModel:
                 answers[place] = self._merged(examples[place], each)
         return answers
 
+    def imitate(
+        self, examples: Sequence[Example], shown: Sequence[NDArray[np.float32]], *, k: int = 5
+    ) -> list[list[Candidate]]:
+        """What the editor makes of each example's before and context when it is to do as some edits did, whose vectors
+        are beside it: [any but none, edit_dim] each. `after` is not read. It writes with each vector, and what it wrote
+        is read back (see `imitation`)."""
+        return [
+            [Candidate(each.tokens, each.score, True) for each in sorted(found, key=lambda each: -each.score)[:k]]
+            for found in self.imitations(examples, shown, k=k)
+        ]
+
+    def imitations(
+        self, examples: Sequence[Example], shown: Sequence[NDArray[np.float32]], *, k: int = 5
+    ) -> list[list[Imitation]]:
+        """All that `imitate` chooses from, in no order. What the model could not name is left out. A model whose
+        encoder reads trees cannot read back, and is taken by its word."""
+        used = [spread(range(len(each)), MOST_TRIED) for each in shown]
+        owners = [owner for owner, rows in enumerate(used) for _ in rows]
+        vectors = [each[rows] for each, rows in zip(shown, used, strict=True)]
+        borrowed = self.borrow(np.concatenate([np.zeros((0, self.edit_dim), np.float32), *vectors]))
+        written = self.write([examples[owner] for owner in owners], borrowed, k=max(k, LEAST_ANSWERS))
+        pools: list[dict[Tokens, float]] = [{} for _ in examples]
+        for owner, found in zip(owners, written, strict=True):
+            pool, share = pools[owner], math.log(len(used[owner]))
+            for each in found:
+                if each.complete:
+                    pool[each.tokens] = float(np.logaddexp(pool.get(each.tokens, -np.inf), each.score - share))
+        alike = iter(self._likeness(examples, shown, pools))
+        return [[Imitation(tokens, log_prob, next(alike)) for tokens, log_prob in pool.items()] for pool in pools]
+
+    def _likeness(
+        self,
+        examples: Sequence[Example],
+        shown: Sequence[NDArray[np.float32]],
+        pools: Sequence[Mapping[Tokens, float]],
+    ) -> list[float | None]:
+        """Of each answer of each pool, how like the edits shown it is."""
+        pairs = [(owner, tokens) for owner, pool in enumerate(pools) for tokens in pool]
+        if encoder_class(self.config).needs_trees:
+            return [None] * len(pairs)
+        read = self.encode_examples([self.exampler.answered(examples[owner], tokens) for owner, tokens in pairs])
+        models = [_unit(self.borrow(each)) for each in shown]
+        return [
+            float((models[owner] @ vector).max())
+            for (owner, _), vector in zip(pairs, _unit(self.borrow(read)), strict=True)
+        ]
+
     def _merged(self, example: Example, found: Sequence[Hypothesis]) -> list[Candidate]:
         """Candidates, best first; hypotheses that come to the same tokens are one, their probabilities summed."""
         scores: dict[tuple[Tokens, bool], float] = {}
@@ -142,34 +193,53 @@ class EditModel:
         vector: NDArray[np.float32] | None = None,
         k: int = 5,
         *,
-        like: Edit | tuple[str, str] | None = None,
+        like: Edit | tuple[str, str] | list[Edit | tuple[str, str]] | None = None,
         language: str = "csharp",
     ) -> list[Suggestion]:
-        """The `k` best `after`s of a snippet or of an edit's `before` (its own `after` is not read), with an edit
-        vector or with that of an example: `apply("i = i + 2;", like=("x = x + 1;", "x++;"))`. The vector is taken as
-        that of another edit. What the model could not put into the words of `before` is left out."""
+        """The `k` best `after`s of a snippet or of an edit's `before` (its own `after` is not read), as another
+        edit with this vector did, or as an example or several: `apply("i = i + 2;", like=("x = x + 1;", "x++;"))`. What
+        the model could not put into the words of `before` is left out."""
         edit = before if isinstance(before, Edit) else snippet_edit(before, "", language)
         if (vector is None) == (like is None):
             raise UserError("give either an edit vector or an example of the edit, not both.")
         if like is not None:
-            vector = self.encode([like if isinstance(like, Edit) else snippet_edit(*like, edit.language)])[0]
-        vector = np.asarray(vector, np.float32)
-        if vector.shape != (self.edit_dim,):
-            raise UserError(
-                f"an edit vector of this model has {self.edit_dim} numbers, this one's shape is {vector.shape}."
+            examples = [like] if isinstance(like, Edit | tuple) else like
+            if not examples:
+                raise UserError("give at least one example of the edit.")
+            shown = self.encode(
+                each if isinstance(each, Edit) else snippet_edit(each[0], each[1], edit.language) for each in examples
             )
-        read = read_tokens(edit, lowercase=self.config.lowercase)[0]
-        suggestions = []
-        for found in self.write([self.exampler(edit, with_after=False)], self.borrow(vector[None]), k=k)[0]:
-            kept = [
-                (place.before, place.after)
-                for place in align(read, found.tokens).positions
-                if place.tag is Tag.EQUAL and place.before is not None and place.after is not None
-            ]
-            written = restore_answer(edit, found.tokens, kept) if found.complete else None
-            if written is not None:
-                suggestions.append(Suggestion(written.text, written.tokens, found.score))
-        return suggestions
+        else:
+            shown = np.asarray(vector, np.float32)[None]
+        return self.suggest([edit], [shown], k=k)[0]
+
+    def suggest(
+        self, edits: Sequence[Edit], shown: Sequence[NDArray[np.float32]], *, k: int = 5
+    ) -> list[list[Suggestion]]:
+        """The `k` best `after`s of each edit's `before` (its own `after` is not read) that do as the edits did whose
+        vectors are beside it, [any but none, edit_dim] each. What the model could not put into the words of `before`
+        is left out."""
+        for each in shown:
+            if each.ndim != 2 or not len(each) or each.shape[1] != self.edit_dim:
+                raise UserError(
+                    f"an edit vector of this model has {self.edit_dim} numbers, this one's shape is {each.shape[1:]}."
+                )
+        found = self.imitate([self.exampler(edit, with_after=False) for edit in edits], shown, k=k)
+        return [
+            [suggestion for candidate in candidates if (suggestion := self._restored(edit, candidate)) is not None]
+            for edit, candidates in zip(edits, found, strict=True)
+        ]
+
+    def _restored(self, edit: Edit, candidate: Candidate) -> Suggestion | None:
+        """A candidate in the edit's own words."""
+        before = read_tokens(edit, lowercase=self.config.lowercase)[0]
+        kept = [
+            (place.before, place.after)
+            for place in align(before, candidate.tokens).positions
+            if place.tag is Tag.EQUAL and place.before is not None and place.after is not None
+        ]
+        written = restore_answer(edit, candidate.tokens, kept)
+        return None if written is None else Suggestion(written.text, written.tokens, candidate.score)
 
     def save(self, folder: Path, *, config: Config | None = None) -> None:
         """Writes the model into a folder."""
@@ -181,13 +251,23 @@ class EditModel:
         save_weights(folder / WEIGHTS, self.network)
 
 
-def load(folder: str | Path | None = None) -> EditModel:
-    """The model in a folder, or the one that comes with the package."""
-    if folder is None and not PACKAGED.is_dir():
+def folder_of(name: str | Path | None) -> Path:
+    """The folder of a model: itself, or of the one that comes with the package where there is no name or `packaged` and
+    no folder of that name."""
+    if name is not None and (str(name) != PACKAGED.name or Path(name).is_dir()):
+        if not Path(name).is_dir():
+            raise UserError(
+                f"{name} is not a folder. Give the folder of a trained model, or packaged for the one that comes along."
+            )
+        return Path(name)
+    if not PACKAGED.is_dir():
         raise UserError("this copy of editvec has no model in it. Make it with make model, or give a model's folder.")
-    folder = PACKAGED if folder is None else Path(folder)
-    if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder. Give the folder of a trained model.")
+    return PACKAGED
+
+
+def load(name: str | Path | None = None) -> EditModel:
+    """The model in a folder, or the one that comes with the package."""
+    folder = folder_of(name)
     for name in (CONFIG, VOCAB, WEIGHTS):
         _require(folder, name)
     config, vocab = configuration.load(folder / CONFIG).model, Vocab.load(folder / VOCAB)
@@ -198,6 +278,11 @@ def load(folder: str | Path | None = None) -> EditModel:
     load_weights(folder / WEIGHTS, model.network)
     model.network.eval()
     return model
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows at length one; zero rows stay zero."""
+    return functional.normalize(torch.as_tensor(vectors), dim=1).numpy()
 
 
 def needs_trees(config: ModelConfig) -> bool:

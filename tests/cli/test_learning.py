@@ -46,6 +46,11 @@ def test_edit_by_example(trained: Path) -> None:
     assert float(probability.rstrip("%")) > 50
     done = run("edit", trained / "run", "--before", "-", *like, "--json", "-k", "2", stdin="n = n + 1;")
     assert json.loads(done.stdout)[0]["text"] == "n++;"
+    more = ("--like-before", "y = y + 1;", "--like-after", "y++;")
+    done = run("edit", trained / "run", "--before", "n = n + 1;", *like, *more, "--json", "-k", "1")
+    assert json.loads(done.stdout)[0]["text"] == "n++;"
+    done = run("edit", trained / "run", "--before", "n = n + 1;", *like, *more[:2])
+    assert (done.returncode, "as many --like-after" in done.stderr) == (2, True)
 
 
 def test_evaluate(trained: Path) -> None:

@@ -96,7 +96,8 @@ def test_an_edit_learned_is_applied_elsewhere(learned: EditModel) -> None:
     assert (answer_pairs(learned, edits, crossed) == 1).mean() < 0.1
 
 
-def test_only_an_edits_own_vector_is_not_borrowed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("plain", [True, False])
+def test_only_an_edits_own_vector_is_not_borrowed(monkeypatch: pytest.MonkeyPatch, plain: bool) -> None:
     edits = _edits()
     model = small_model(edits, borrowing=True)
     used: list[np.ndarray] = []
@@ -107,12 +108,12 @@ def test_only_an_edits_own_vector_is_not_borrowed(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(model, "write", write)
     made = plan([each.id.partition("_")[0] for each in edits], "iclr19", num_seeds=2)
-    answer_pairs(model, edits, made)
+    answer_pairs(model, edits, made, plain=plain)
     vectors = model.encode(edits)
     own = made.seeds == made.targets
     assert own[: len(edits)].all() and not own.all()
-    wanted = np.where(own[:, None], vectors[made.seeds], model.borrow(vectors)[made.seeds])
-    np.testing.assert_allclose(np.concatenate(used), wanted, atol=1e-5)
+    wanted = [vectors[made.seeds[own]], model.borrow(vectors)[made.seeds[~own]]]
+    np.testing.assert_allclose(np.concatenate(used), np.concatenate(wanted), atol=1e-5)
 
 
 def test_an_edit_that_cannot_be_read_is_never_right(learned: EditModel) -> None:

@@ -10,11 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 import editvec.model
 from editvec.edit import Edit, Version
 from editvec.editors import EDITORS, Graph2TreeEditor
 from editvec.encoders import ENCODERS
+from editvec.imitation import Imitation
 from editvec.model import MARGIN, Candidate, EditModel
 from editvec.tensors.batch import collate_source
 from editvec.tensors.example import Example
@@ -218,6 +221,60 @@ def test_the_editor_does_not_see_after() -> None:
     others = [dataclasses.replace(edit, after=Version("", ("w1", "w2", "zzz"))) for edit in edits]
     for edit, other, vector in zip(edits, others, vectors, strict=True):
         assert model.apply(edit, vector) == model.apply(other, vector)
+
+
+def test_answers_are_read_back() -> None:
+    edits = random_edits(6)
+    model = small_model(edits, borrowing=True, scale=1.0)
+    vectors = model.encode(edits)
+    examples = [model.exampler(edit, with_after=False) for edit in edits]
+    checked = 0
+    for number, (edit, example) in enumerate(zip(edits, examples, strict=True)):
+        shown = np.delete(vectors, number, 0)[:3]
+        (found,) = model.imitations([example], [shown], k=20)
+        alone = [model.write([example], model.borrow(each[None]), k=20)[0] for each in shown]
+        for answer in found:
+            said = [math.exp(each.score) for some in alone for each in some if each.tokens == answer.tokens]
+            assert math.exp(answer.log_prob) == pytest.approx(sum(said) / len(shown), rel=1e-4)
+            as_edit = dataclasses.replace(edit, after=Version("", answer.tokens))
+            one, others = model.borrow(model.encode([as_edit]))[0], model.borrow(shown)
+            cosines = others @ one / np.linalg.norm(others, axis=1) / np.linalg.norm(one)
+            assert answer.likeness == pytest.approx(float(cosines.max()), abs=1e-5)
+            checked += 1
+        (ranked,) = model.imitate([example], [shown], k=20)
+        best = sorted((answer.score for answer in found), reverse=True)[:20]
+        assert [each.score for each in ranked] == pytest.approx(best)
+    assert checked > 20
+
+
+def test_several_edits_are_followed_each_as_if_alone() -> None:
+    edits = random_edits(5)
+    model = small_model(edits, borrowing=True)
+    vectors = model.encode(edits)
+    shown = [np.delete(vectors, number, 0)[: number + 1] for number in range(4)]
+    examples = [model.exampler(edit, with_after=False) for edit in edits[:4]]
+    for together, example, some in zip(model.imitate(examples, shown), examples, shown, strict=True):
+        (alone,) = model.imitate([example], [some])
+        assert [each.tokens for each in together] == [each.tokens for each in alone]
+    assert model.imitate([], []) == []
+
+
+def test_what_cannot_be_read_back_is_taken_by_its_word() -> None:
+    edits = ten_edits()
+    model = small_model(edits, encoder="graph")
+    vectors = model.encode(edits)
+    example = model.exampler(edits[0], with_after=False)
+    (found,) = model.imitate([example], [vectors[1:2]])
+    by_word = [each for each in model.write([example], model.borrow(vectors[1:2]))[0] if each.complete]
+    assert [(each.tokens, each.score) for each in found] == [(each.tokens, each.score) for each in by_word]
+
+
+@given(log_prob=st.floats(-40, 0), likeness=st.floats(-1, 1), more=st.floats(0, 1))
+def test_what_is_likelier_and_more_alike_is_likelier_right(log_prob: float, likeness: float, more: float) -> None:
+    answer = Imitation((), log_prob, likeness)
+    assert answer.score < 0
+    assert answer._replace(log_prob=log_prob + more).score >= answer.score
+    assert answer._replace(likeness=likeness + more).score >= answer.score
 
 
 def test_what_is_outside_the_vocabulary_is_copied_and_has_a_loss() -> None:

@@ -45,6 +45,18 @@ def test_ids_stand_for_tokens(
     assert example.aligned_before.tolist() == [-1 if p.before is None else p.before for p in alignment]
 
 
+@settings(deadline=None)
+@given(before=WORDS, after=WORDS, context=WORDS, known=st.sets(st.sampled_from("abcdef")))
+def test_an_answer_is_read_back_as_the_edit_that_it_makes(
+    before: list[str], after: list[str], context: list[str], known: set[str]
+) -> None:
+    exampler = Exampler(Vocab(tuple(sorted(known))))
+    edit = Edit("e", "csharp", Version("", tuple(before)), Version("", tuple(after)), tuple(context))
+    answered = exampler.answered(exampler(edit, with_after=False), tuple(after))
+    for field in fields(Example):
+        np.testing.assert_array_equal(getattr(answered, field.name), getattr(exampler(edit), field.name))
+
+
 def test_long_edits_are_refused_and_long_contexts_cut_at_their_far_ends() -> None:
     exampler = Exampler(Vocab(()), max_tokens=5, max_context=6)
     words = tuple(f"w{at}" for at in range(10))

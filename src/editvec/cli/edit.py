@@ -11,20 +11,28 @@ import click
 @click.command()
 @click.argument("folder", metavar="MODEL", type=click.Path(path_type=Path))
 @click.option("--before", required=True, help="The piece of code or prose to edit; - reads it from stdin.")
-@click.option("--like-before", required=True, help="An example of the edit: before …")
-@click.option("--like-after", required=True, help="… and after.")
+@click.option("--like-before", "befores", required=True, multiple=True, help="An example of the edit: before …")
+@click.option("--like-after", "afters", required=True, multiple=True, help="… and after. Several may be given.")
 @click.option("--language", default="csharp", show_default=True, help="Of all three.")
 @click.option("-k", "number", default=5, show_default=True, type=click.IntRange(1), help="How many suggestions.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def edit(
-    folder: Path, before: str, like_before: str, like_after: str, language: str, number: int, as_json: bool
+    folder: Path,
+    before: str,
+    befores: tuple[str, ...],
+    afters: tuple[str, ...],
+    language: str,
+    number: int,
+    as_json: bool,
 ) -> None:
-    """Edit one piece of code or prose like an example, and print the suggestions with their probabilities.
+    """Edit one piece of code or prose like an example or several, and print the suggestions with the chance of each to
+    be right.
 
-    The exit code is 1 when the model has none.
+    What the editor writes is read back by the encoder, and what is most like the examples comes first; three examples
+    say much more than one. The exit code is 1 when the model has none.
 
     \b
-    editvec edit runs/mine --before 'count = count + 1;' --like-before 'x = x + 1;' --like-after 'x++;'
+    editvec edit packaged --before 'count = count + 1;' --like-before 'x = x + 1;' --like-after 'x++;'
     """
     import math
 
@@ -34,12 +42,15 @@ def edit(
 
     if before == "-":
         before = sys.stdin.buffer.read().decode(errors="surrogateescape")
-    for name, text in (("--before", before), ("--like-before", like_before), ("--like-after", like_after)):
+    if len(befores) != len(afters):
+        raise UserError("give as many --like-after as --like-before.")
+    given = [("--before", before), *(("--like-before", text) for text in befores)]
+    for name, text in [*given, *(("--like-after", text) for text in afters)]:
         try:
             text.encode()
         except UnicodeEncodeError:
             raise UserError(f"{name} is not UTF-8.") from None
-    found = load(folder).apply(before, k=number, like=(like_before, like_after), language=language)
+    found = load(folder).apply(before, k=number, like=list(zip(befores, afters, strict=True)), language=language)
     if as_json:
         print_json([{"text": each.text, "tokens": each.tokens, "score": each.score} for each in found])
     else:

@@ -44,10 +44,10 @@ def evaluate(
     from editvec.errors import UserError
     from editvec.evaluation.decoding import Report, answer_all
     from editvec.files import atomic
-    from editvec.model import SEEN, load, needs_trees
+    from editvec.model import SEEN, folder_of, load, needs_trees
     from editvec.seen import Seen
 
-    model = load(folder)
+    model, folder = load(folder), folder_of(folder)
     seen = Seen.load(folder / SEEN) if (folder / SEEN).exists() else None
     report = Report()
     edits = counted(

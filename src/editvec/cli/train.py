@@ -78,7 +78,7 @@ def train(
             if train_file is None:
                 state = resume(folder, watch=watch)
             else:
-                begin = load(None if init == "packaged" else init) if init else None
+                begin = load(init) if init else None
                 state = start(folder, Files(train_file, dev_file), config, init=begin, watch=watch, notice=notice)
     except OtherFailedError as error:
         raise click.exceptions.Exit(error.exit_code) from None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("--pairs", type=click.IntRange(1), help="At most so many pairs a label, at random (all-pairs).")
 @click.option("--seed", default=0, show_default=True, help="For the choice of seeds and pairs.")
 @click.option("-k", "beam", default=5, show_default=True, type=click.IntRange(1), help="Candidates an edit.")
+@click.option("--plain", is_flag=True, help="Take the editor by its word, as the paper does.")
 @click.option("--journal", type=click.Path(path_type=Path), help="Keep the answers here instead of in the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def transfer(
@@ -34,6 +35,7 @@ def transfer(
     pairs: int | None,
     seed: int,
     beam: int,
+    plain: bool,
     journal: Path | None,
     as_json: bool,
 ) -> None:
@@ -42,10 +44,11 @@ def transfer(
     iclr19 is the paper's protocol: 10 random seed edits a label, each applied to all edits of the label (itself
     included), the best seed counts, averaged over labels. all-pairs is stricter: every edit is the seed of every other
     (itself excluded); --pairs takes so many a label at random. Gold is each edit with its own vector: the upper bound.
-    Answers are kept as they come; interrupted, the same command goes on.
+    What the editor writes is read back by the encoder, and the answer most like the edit shown comes first; not so with
+    --plain. Answers are kept as they come; interrupted, the same command goes on.
 
     \b
-    editvec transfer runs/mine csharp_fixers.jsonl.gz
+    editvec transfer runs/mine csharp_fixers.jsonl.gz --plain
     editvec transfer runs/mine csharp_fixers.jsonl.gz --protocol all-pairs --pairs 300
     """
     from editvec import store
@@ -66,11 +69,11 @@ def transfer(
     alike = trained.model.config.encoder == "none"
     made = plan(labels, protocol, num_seeds=seeds, max_pairs=pairs, alike=alike, seed=seed)
     content = [(edit.id, form_of(edit), edit.model_context) for edit in edits]
-    about = (trained.digest, content, protocol, seeds, pairs, seed, beam)
+    about = (trained.digest, content, protocol, seeds, pairs, seed, beam, plain)
     kept = PairJournal(journal, about) if journal else PairJournal.in_cache(about)
     try:
         with progress(f"{protocol}", "pairs") as watch:
-            ranks = answer_pairs(trained.model, edits, made, k=beam, journal=kept, watch=watch)
+            ranks = answer_pairs(trained.model, edits, made, k=beam, plain=plain, journal=kept, watch=watch)
     except KeyboardInterrupt:
         raise StoppedError("stopped. The same command goes on from here.") from None
     summary = summarise(made, ranks, k=beam)

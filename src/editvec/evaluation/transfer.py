@@ -94,16 +94,17 @@ def answer_pairs(
     made: Plan,
     *,
     k: int = 5,
+    plain: bool = False,
     journal: PairJournal | None = None,
     watch: Callable[[int, int, int], None] = lambda done, total, right: None,
 ) -> Ranks:
     """For each pair the rank of the target's true `after` among the `k` best answers, or NEVER. Vectors are computed
-    once; what the journal has is not computed again. An edit that the model cannot read is never right."""
+    once; what the journal has is not computed again. An edit that the model cannot read is never right. `plain` takes
+    the editor by its word, as the paper does; else its answers are read back (`EditModel.imitate`)."""
     examples = [_example(model, edit) for edit in edits]
     readable = [place for place, example in enumerate(examples) if example is not None]
     vectors = np.zeros((len(edits), model.edit_dim), np.float32)
     vectors[readable] = model.encode_examples([example for example in examples if example is not None])
-    borrowed = model.borrow(vectors)
     truths = [read_tokens(edit, lowercase=model.config.lowercase)[1] for edit in edits]
     ranks = np.zeros(len(made), np.int64)
     done = 0
@@ -112,14 +113,18 @@ def answer_pairs(
         ranks[: len(found)], done = found, len(found)
     while done < len(made):
         here = np.arange(done, min(done + _CHUNK, len(made)))
-        asked = [pair for pair in here if examples[made.seeds[pair]] and examples[made.targets[pair]]]
-        sources = [example for pair in asked if (example := examples[made.targets[pair]]) is not None]
-        is_gold = made.seeds[asked] == made.targets[asked]
-        used = np.where(is_gold[:, None], vectors[made.seeds[asked]], borrowed[made.seeds[asked]])
-        answers = model.write(sources, used, k=k) if asked else []
-        for pair, candidates in zip(asked, answers, strict=True):
-            wanted = truths[made.targets[pair]]
-            ranks[pair] = metrics.rank_of(wanted, [each.tokens for each in candidates]) or NEVER
+        for is_gold in (True, False):
+            asked = [pair for pair in here if (made.seeds[pair] == made.targets[pair]) == is_gold]
+            asked = [pair for pair in asked if examples[made.seeds[pair]] and examples[made.targets[pair]]]
+            sources = [example for pair in asked if (example := examples[made.targets[pair]]) is not None]
+            shown = vectors[made.seeds[asked]]
+            if is_gold or plain:
+                answers = model.write(sources, shown if is_gold else model.borrow(shown), k=k)
+            else:
+                answers = model.imitate(sources, [each[None] for each in shown], k=k)
+            for pair, candidates in zip(asked, answers, strict=True):
+                wanted = truths[made.targets[pair]]
+                ranks[pair] = metrics.rank_of(wanted, [each.tokens for each in candidates]) or NEVER
         done += len(here)
         if journal is not None:
             journal.add(ranks[here])

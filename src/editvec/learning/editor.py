@@ -1,6 +1,6 @@
 """Places of a pattern that no rule could be proved for: statements that look like the pattern's befores, rewritten by
-the neural editor with the pattern's vector. The pattern's own edits say how sure the editor must be, by being left out
-one at a time; where it cannot be sure enough, it says nothing.
+the neural editor as the pattern's edits were. Those say, left out one at a time, how sure the editor must be; where it
+cannot be sure enough, it says nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.diff.shapes import shape_of
-from editvec.edit import Edit, Tokens
+from editvec.edit import Edit
 from editvec.errors import UserError
 from editvec.learning.present import File
 from editvec.patterns.pattern import Pattern, Place, Record
@@ -25,7 +25,7 @@ from editvec.syntax.token import decode
 from editvec.syntax.treesitter import Parsed
 
 if TYPE_CHECKING:
-    from editvec.model import EditModel
+    from editvec.model import EditModel, Suggestion
 
 _JUDGES = 12
 """Edits that are left out to see how the others' vector does on them."""
@@ -58,16 +58,19 @@ def calibrate(model: EditModel, edits: Sequence[Edit], vectors: NDArray[np.float
     """The lowest score above which nine in ten answers were right: the left-out edits' own befores, which should become
     their afters, and their afters, which should stay. A handful of edits does not show how low a right answer may
     score, so as much again is allowed, down to the next wrong one. None where too few are right."""
-    judges = spread(range(len(edits)), _JUDGES)
-    total = vectors.sum(0)
-    said: list[_Said] = []
+    judges = spread(range(len(edits)), _JUDGES) if len(edits) > 1 else []
+    asked, wanted, shown = [], [], []
     for judge in judges:
-        edit, others = edits[judge], (total - vectors[judge]) / max(len(edits) - 1, 1)
-        wanted = snippet_edit(edit.before.text, edit.after.text, edit.language).after.tokens
-        for text, due in ((edit.before.text, True), (edit.after.text, False)):
-            answer = _answer(model, text, edit.language, others)
-            if answer is not None:
-                said.append(_Said(answer[1], due and answer[0].tokens == wanted))
+        edit = edits[judge]
+        after = snippet_edit(edit.before.text, edit.after.text, edit.language).after.tokens
+        asked += [(edit.before.text, edit.language), (edit.after.text, edit.language)]
+        wanted += [after, None]
+        shown += 2 * [np.delete(vectors, judge, 0)]
+    said = [
+        _Said(answer.score, answer.tokens == right)
+        for answer, right in zip(_answers(model, asked, shown), wanted, strict=True)
+        if answer is not None
+    ]
     said.sort(key=lambda each: -each.score)
     best: Calibration | None = None
     right = 0
@@ -88,13 +91,13 @@ def find_by_editor(
     sure = calibrate(model, pattern.edits, vectors)
     if sure is None:
         return ()
-    vector = vectors.mean(0)
-    found = []
-    for file, start, end in _candidates(pattern, files):
-        before = decode(file.data[start:end])
-        answer = _answer(model, before, file.language, vector)
-        if answer is not None and answer[1] >= sure.threshold:
-            found.append((file, start, end, before, answer[0].text))
+    places = [(*place, decode(place[0].data[place[1] : place[2]])) for place in _candidates(pattern, files)]
+    asked = [(before, file.language) for file, _, _, before in places]
+    found = [
+        (*place, answer.text)
+        for place, answer in zip(places, _answers(model, asked, len(asked) * [vectors]), strict=True)
+        if answer is not None and answer.score >= sure.threshold
+    ]
     record = replace(past, matched=sure.said, edited=sure.right, left=len(found))
     why = (
         f"no rule; the editor was right on {sure.right} of {sure.said} when it had not seen the edit; "
@@ -116,25 +119,32 @@ def find_by_editor(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    text: str
-    tokens: Tokens
+def _answers(
+    model: EditModel, asked: Sequence[tuple[str, str]], shown: Sequence[NDArray[np.float32]]
+) -> list[Suggestion | None]:
+    """What the editor would make of pieces of code, given with their languages, when it is to do as the edits did whose
+    vectors are beside each. None where it would leave one as it is, or cannot say it, or it would not parse."""
+    edits = [_readable(model, *each) for each in asked]
+    places = [place for place, edit in enumerate(edits) if edit is not None]
+    found = model.suggest([edit for edit in edits if edit is not None], [shown[place] for place in places], k=1)
+    answers: list[Suggestion | None] = [None] * len(asked)
+    for place, suggestions in zip(places, found, strict=True):
+        (text, language), edit = asked[place], edits[place]
+        if not suggestions or edit is None or suggestions[0].tokens == edit.before.tokens:
+            continue
+        if not _is_broken(suggestions[0].text, language) or _is_broken(text, language):
+            answers[place] = suggestions[0]
+    return answers
 
 
-def _answer(model: EditModel, text: str, language: str, vector: NDArray[np.float32]) -> tuple[_Answer, float] | None:
-    """What the editor would make of a piece of code, with its score; None where it would leave it as it is, or cannot
-    say it, or what it says does not parse."""
+def _readable(model: EditModel, text: str, language: str) -> Edit | None:
+    """A piece of code that is to be edited; None where the model cannot read it."""
     try:
-        before = snippet_edit(text, "", language)
-        found = model.apply(before, vector, k=1)
+        edit = snippet_edit(text, "", language)
+        model.exampler(edit, with_after=False)
     except UserError:
         return None
-    if not found or found[0].tokens == before.before.tokens:
-        return None
-    if _is_broken(found[0].text, language) and not _is_broken(text, language):
-        return None
-    return _Answer(found[0].text, found[0].tokens), found[0].score
+    return edit
 
 
 def _is_broken(text: str, language: str) -> bool:

@@ -8,8 +8,8 @@ UNKNOWN: nobody can write it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from hashlib import blake2b
 
 import numpy as np
@@ -104,25 +104,45 @@ class Exampler:
         above, below = above[max(0, len(above) - room[0]) :], below[: room[1]]
         context_ids = [*self._source_ids(above, unknown), PLACE, *self._source_ids(below, unknown)]
         known = self.vocab.ids
-        after_ids = [known.get(token) or unknown.get(token, UNKNOWN) for token in after]
         aligned = align(before, after)
-        alignment = aligned.positions
         trees, steps, source = self._trees(
             edit, aligned, lambda token: known.get(token) or unknown.get(token, UNKNOWN), with_after
         )
+        tags, aligned_before, aligned_after = _positions(aligned)
         return Example(
             before=_array(before_ids),
             context=_array(context_ids),
             unknown=tuple(unknown),
-            after=_array([*after_ids, END]),
-            tags=_array([_TAG_IDS[position.tag] for position in alignment]),
-            aligned_before=_array([NOWHERE if place.before is None else place.before for place in alignment]),
-            aligned_after=_array([NOWHERE if place.after is None else place.after for place in alignment]),
+            after=self._after_ids(after, unknown),
+            tags=tags,
+            aligned_before=aligned_before,
+            aligned_after=aligned_after,
             shape=_array(_number(shape_between(before, after, aligned)) if self.shapes else []),
             trees=trees,
             steps=steps,
             source=source,
         )
+
+    def answered(self, example: Example, after: Tokens) -> Example:
+        """An example with an `after` that an editor wrote for it. It has no trees."""
+        unknown = {token: len(self.vocab) + at for at, token in enumerate(example.unknown)}
+        aligned = align(self.written(example.before.tolist(), example), after)
+        tags, aligned_before, aligned_after = _positions(aligned)
+        return replace(
+            example,
+            after=self._after_ids(after, unknown),
+            tags=tags,
+            aligned_before=aligned_before,
+            aligned_after=aligned_after,
+            shape=_array([]),
+            trees=None,
+            steps=None,
+            source=None,
+        )
+
+    def _after_ids(self, after: Tokens, unknown: Mapping[str, int]) -> Ids:
+        known = self.vocab.ids
+        return _array([*(known.get(token) or unknown.get(token, UNKNOWN) for token in after), END])
 
     def _trees(
         self, edit: Edit, alignment: Alignment, id_of: Callable[[str], int], with_after: bool
@@ -169,6 +189,16 @@ class Exampler:
                 identity = unknown.setdefault(token, size + len(unknown))
             ids.append(identity)
         return ids
+
+
+def _positions(aligned: Alignment) -> tuple[Ids, Ids, Ids]:
+    """The tags of an alignment's positions, and their places on both sides."""
+    positions = aligned.positions
+    return (
+        _array([_TAG_IDS[position.tag] for position in positions]),
+        _array([NOWHERE if place.before is None else place.before for place in positions]),
+        _array([NOWHERE if place.after is None else place.after for place in positions]),
+    )
 
 
 def _number(shape: Shape) -> list[int]:

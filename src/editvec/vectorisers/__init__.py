@@ -30,7 +30,7 @@ def make(name: str | Path, edits: Iterable[Edit]) -> Vectoriser:
     """The vectoriser that a user calls by this name; a baseline is fitted on the edits, a trained model does not
     read them."""
     known = BASELINES.get(str(name))
-    return Trained.load(Path(name)) if known is None else known.fit(edits)
+    return Trained.load(name) if known is None else known.fit(edits)
 
 
 def load_baseline(name: str, folder: Path) -> Vectoriser:

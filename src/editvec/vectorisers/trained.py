@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from editvec.edit import Edit
-from editvec.model import GRAMMAR, VOCAB, WEIGHTS, EditModel, load, needs_trees
+from editvec.model import GRAMMAR, VOCAB, WEIGHTS, EditModel, folder_of, load, needs_trees
 from editvec.tensors.example import NoTreeError, TooLongError
 from editvec.vectorisers.base import Vectors
 
@@ -25,9 +25,9 @@ class Trained:
         self.model, self.folder = model, folder
 
     @classmethod
-    def load(cls, folder: Path) -> Trained:
-        """The model in a folder."""
-        return cls(load(folder), folder)
+    def load(cls, name: str | Path) -> Trained:
+        """The model in a folder, or the one that comes with the package (`packaged`)."""
+        return cls(load(name), folder_of(name))
 
     @property
     def name(self) -> str:

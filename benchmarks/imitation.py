@@ -1,0 +1,109 @@
+"""How much it helps to read back what an editor wrote, and how the weights of both were found.
+
+From a file of edits that the model was not trained on, those that share a shape: some are shown, others are the test.
+For each weight of likeness beside probability, the share of right answers; then the line that makes a chance to be
+right of both. The peer is the editor taken by its word, a weight of 0.
+
+    python benchmarks/imitation.py MODEL --data dev.parquet -k 1 -k 3
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import click
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from editvec import model, store
+from editvec.diff.shapes import Shape, shape_of
+from editvec.edit import Edit
+from editvec.errors import UserError
+from editvec.model import EditModel
+from editvec.vocab import read_tokens
+
+WEIGHTS = (0.0, 2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 80.0)
+_TESTS = 3
+"""Of a shape."""
+
+
+class Answer(NamedTuple):
+    right: bool
+    log_prob: float
+    likeness: float
+
+    def score(self, weight: float) -> float:
+        return self.log_prob + weight * (self.likeness - 1)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, path_type=Path))
+@click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="Edits not trained on.")
+@click.option("-k", "sizes", multiple=True, type=int, default=(1, 3), show_default=True, help="Edits shown.")
+@click.option("--shapes", default=400, show_default=True, help="Shapes to try, at most.")
+@click.option("--weight", default=30.0, show_default=True, help="To fit the chance to be right with.")
+@click.option("--seed", default=0, show_default=True)
+def main(folder: Path, data: Path, sizes: tuple[int, ...], shapes: int, weight: float, seed: int) -> None:
+    """Compare and fit."""
+    trained = model.load(folder)
+    groups = _groups(trained, data)
+    every: list[Answer] = []
+    click.echo(f"| shown | tests | one is right | {' | '.join(f'{each:g}' for each in WEIGHTS)} |")
+    click.echo(f"|---|---|---|{'---|' * len(WEIGHTS)}")
+    for size in sizes:
+        lists = list(_answers(trained, groups, size, shapes, Random(seed)))
+        shares = [sum(answer.right for answer in _best(lists, each)) / len(lists) for each in WEIGHTS]
+        reachable = sum(any(answer.right for answer in each) for each in lists) / len(lists)
+        cells = " | ".join(f"{100 * share:.1f}" for share in (reachable, *shares))
+        click.echo(f"| {size} | {len(lists)} | {cells} |")
+        every += _best(lists, weight)
+    scores = np.array([[answer.score(weight)] for answer in every])
+    right = np.array([answer.right for answer in every])
+    fitted = LogisticRegression(C=100).fit(scores, right)
+    click.echo(
+        f"\nweight {weight:g}: logit of being right = {fitted.coef_[0, 0]:.3f} · score + {fitted.intercept_[0]:.2f}; "
+        f"area under the curve {roc_auc_score(right, scores[:, 0]):.3f}, "
+        f"by probability alone {roc_auc_score(right, [answer.log_prob for answer in every]):.3f}"
+    )
+
+
+def _best(lists: Sequence[Sequence[Answer]], weight: float) -> list[Answer]:
+    return [max(each, key=lambda answer: answer.score(weight)) for each in lists if each]
+
+
+def _groups(trained: EditModel, data: Path) -> list[list[Edit]]:
+    """Edits that the model can read, by shape, each only once."""
+    groups: dict[Shape, dict[object, Edit]] = defaultdict(dict)
+    for edit in store.read(data, trees=model.needs_trees(trained.config)):
+        shape = shape_of(edit)
+        if not shape.says_something:
+            continue
+        try:
+            trained.exampler(edit)
+        except UserError:
+            continue
+        groups[shape].setdefault((edit.model_before, edit.model_after), edit)
+    return [list(edits.values()) for edits in groups.values()]
+
+
+def _answers(
+    trained: EditModel, groups: Sequence[list[Edit]], size: int, most: int, chance: Random
+) -> Iterator[list[Answer]]:
+    """For each test all that the editor wrote."""
+    groups = [group for group in groups if len(group) > size]
+    for group in chance.sample(groups, min(most, len(groups))):
+        order = chance.sample(group, min(len(group), size + _TESTS))
+        shown, tests = trained.encode(order[:size]), order[size:]
+        examples = [trained.exampler(edit, with_after=False) for edit in tests]
+        for edit, found in zip(tests, trained.imitations(examples, len(tests) * [shown]), strict=True):
+            wanted = read_tokens(edit, lowercase=trained.config.lowercase)[1]
+            yield [Answer(each.tokens == wanted, each.log_prob, each.likeness or 0.0) for each in found]
+
+
+if __name__ == "__main__":
+    main()
