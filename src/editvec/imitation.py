@@ -15,7 +15,7 @@ from editvec.edit import Tokens
 
 MOST_TRIED = 5
 """Where many edits are shown, as many of their vectors are written with."""
-LEAST_ANSWERS = 5
+LEAST_ANSWERS = 10
 """With each vector, as many answers are there to choose from."""
 _WEIGHT = 30.0
 """What likeness weighs beside the logarithm of the probability."""

@@ -51,6 +51,27 @@ def test_writing(project: Repo) -> None:
     assert (project.path / "src/A.cs").read_text().endswith("// mine\n")
 
 
+def test_several_examples_say_what_may_differ(project: Repo) -> None:
+    code = "class A {\n  void M() {\n    Save(order, later);\n    Load(order, later);\n  }\n}\n"
+    (project.path / "src/A.cs").write_text(code)
+    one = ("--like", "Save(cart, now);", "Save(cart);")
+    assert "0 places" in run("apply", *one, "src", cwd=project.path).stderr
+    done = run("apply", *one, "--like", "Save(user, then);", "Save(user);", "src", "-U", cwd=project.path)
+    assert "1 place in 1 file" in done.stderr
+    assert (project.path / "src/A.cs").read_text() == code.replace("Save(order, later)", "Save(order)")
+
+
+def test_the_editor_goes_where_the_rule_does_not(project: Repo) -> None:
+    code = "class A {\r\n  void M() {\r\n    Log(order);\r\n    Log( first,  second ); // two\r\n  }\r\n}\r\n"
+    (project.path / "src/A.cs").write_bytes(code.encode())
+    like = ("--like", "Log(a);", "Log.Debug(a);")
+    assert "1 place in 1 file" in run("apply", *like, "src", cwd=project.path).stderr
+    assert "1 place in 1 file" in run("apply", *like, "--editor", "--sure", "1", "src", cwd=project.path).stderr
+    done = run("apply", *like, "--editor", "src", "-U", cwd=project.path)
+    assert "2 places in 1 file" in done.stderr
+    assert (project.path / "src/A.cs").read_bytes() == code.replace("Log(", "Log.Debug(").encode()
+
+
 def test_places_as_json_and_an_exit_code(project: Repo) -> None:
     (row,) = json.loads(run("apply", *INCREMENT, "src", "--json", "--check", cwd=project.path, code=1).stdout)
     assert row["path"] == "src/A.cs"
@@ -148,6 +169,8 @@ def test_a_rule_of_mined_edits(tmp_path: Path) -> None:
         (("apply", *INCREMENT), 2, "PATHS"),
         (("apply", *INCREMENT, "nowhere"), 2, "does not exist"),
         (("apply", "--like", "x", "y", "--language", "csharp", "."), 2, "no rule can be made"),
+        (("apply", "use.yml", "--editor", "."), 2, "give some with --like"),
+        (("apply", "--like", "x", "y", "--editor", "--model", "no", "--language", "csharp", "."), 2, "not a folder"),
         (("apply", *INCREMENT, "-"), 2, "--language"),
         (("apply", *INCREMENT, ".", "-i", "-U"), 2, "-i"),
     ],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from editvec.errors import BadInputError, UserError
 from editvec.patterns import load_rules, make_rules
+from editvec.patterns.astgrep import Match
 from editvec.patterns.rule import LoadedRule
 from editvec.rewrite.apply import find_changes
 from editvec.rewrite.source import Source
@@ -157,3 +159,19 @@ def test_uncommitted_changes_are_seen(tmp_path: Path) -> None:
 def test_any_bytes_have_a_text(data: bytes) -> None:
     source = Source(data)
     assert source.edit(0, len(source.utf8), source.utf8.decode()).text == data
+
+
+def test_what_is_also_found_counts_where_no_rule_fires(increment: list[LoadedRule]) -> None:
+    text = b"class A { void M() { count = count + 1; Log(); } }"
+    place, line = text.index(b"Log"), text.index(b"count = ")
+
+    def also(texts: Sequence[bytes]) -> list[list[Match]]:
+        assert list(texts) == [text]
+        return [
+            [Match("x", line, line + 18, "count = count + 1;", "no();"), Match("x", place, place + 3, "Log", "Say")]
+        ]
+
+    (change,) = find_changes(increment, [(None, text)], also=also)
+    assert change.after == b"class A { void M() { count++; Say(); } }"
+    (change,) = find_changes([], [(None, text)], "csharp", also=also)
+    assert change.after == b"class A { void M() { no(); Say(); } }"

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from editvec.edit import Edit
     from editvec.patterns.rule import LoadedRule
-    from editvec.rewrite.apply import Change
+    from editvec.rewrite.apply import Change, Finder
     from editvec.rewrite.splice import TextEdit
 
 _FILES_AT_ONCE = 500
@@ -19,7 +20,22 @@ _FILES_AT_ONCE = 500
 
 @click.command()
 @click.argument("arguments", nargs=-1, required=True, metavar="[RULE] [PATHS]...")
-@click.option("--like", nargs=2, metavar="BEFORE AFTER", help="An example instead of a rule.")
+@click.option(
+    "--like",
+    nargs=2,
+    multiple=True,
+    metavar="BEFORE AFTER",
+    help="An example instead of a rule. Several may be given, and say more.",
+)
+@click.option("--editor", is_flag=True, help="Where no rule fires, let the neural editor do as the examples did.")
+@click.option("--model", help="Its model: a trained model's folder.  [default: the one in the package]")
+@click.option(
+    "--sure",
+    default=0.8,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True),
+    help="The chance to be right, as the editor sees it, from which on it says something.",
+)
 @click.option("--language", help="What the example is written in; by default what the files are.")
 @click.option("-U", "--update", is_flag=True, help="Write the files.")
 @click.option("-i", "--interactive", is_flag=True, help="Ask at every place, and write those that you want.")
@@ -27,7 +43,10 @@ _FILES_AT_ONCE = 500
 @click.option("--json", "as_json", is_flag=True, help="Print the places as JSON instead of a diff.")
 def apply(
     arguments: tuple[str, ...],
-    like: tuple[str, str] | None,
+    like: tuple[tuple[str, str], ...],
+    editor: bool,
+    model: str | None,
+    sure: float,
     language: str | None,
     update: bool,
     interactive: bool,
@@ -40,6 +59,9 @@ def apply(
     ast-grep rule with a fix. Every match of the rule counts, also where editvec find is not sure. PATHS are files and
     folders (by default, for a pattern, the whole work tree); of a folder, what git ignores and what is vendored or
     generated is left alone. With - as the only path, stdin becomes stdout.
+
+    Of examples a rule is made, and with --editor the neural editor rewrites the statements that are like them where the
+    rule does not fire, or where there is none: not proved as a rule is, so look at what it does (-i).
     With -i the answers are y (yes), n (no), e (edit it first), a (yes to all), q (quit).
 
     A file that would parse worse than before is not written. Exit codes: 0 fine, 1 a file could not be written,
@@ -49,11 +71,14 @@ def apply(
     editvec apply 1
     editvec apply rules/use-assert-empty.yml src/
     editvec apply --like 'x = x + 1;' 'x++;' src/ -i
+    editvec apply --like 'log(a, b);' 'log.debug(a, b);' --like 'log(c);' 'log.debug(c);' --editor src/ -i
     editvec apply rule.yml - < Old.cs > New.cs
     editvec apply rule.yml . | git apply
     """
     from editvec.errors import UserError
 
+    if editor and not like:
+        raise UserError("--editor does as examples did: give some with --like BEFORE AFTER.")
     names = list(arguments)
     learned = not like and not Path(names[0]).suffix and not Path(names[0]).exists()
     rules = [] if like else _load(names.pop(0))
@@ -63,11 +88,17 @@ def apply(
         raise UserError("say where: give files or folders, or - for stdin.")
     if interactive and (update or as_json):
         raise UserError("-i asks and writes by itself: leave -U and --json away.")
-    if names == ["-"]:
-        _pipe(rules or _rules_like(like, [language] if language else []))
-        return
     paths = [Path(name) for name in names]
-    changes = _changes(rules, like, language, paths)
+    from_stdin = names == ["-"]
+    finders: dict[str, Finder] = {}
+    if like:
+        spoken = [language] if language else [] if from_stdin else _languages(paths)
+        finders = _finders(like, spoken, model, sure) if editor else {}
+        rules = _rules_like(like, spoken, needed=not finders)
+    if from_stdin:
+        _pipe(rules, finders)
+        return
+    changes = _changes(rules, finders, paths)
     problems: list[str]
     if interactive:
         from editvec.cli.ask import ask
@@ -147,42 +178,56 @@ def _learned(name: str) -> list[LoadedRule]:
     return load_rules(pattern.rule)
 
 
-def _rules_like(like: tuple[str, str] | None, names: list[str]) -> list[LoadedRule]:
-    """A rule of one example in each of the languages in which it is one."""
-    from editvec.errors import UserError
-    from editvec.patterns import edit_example, load_rules, make_rules, why_not
+def _examples(like: tuple[tuple[str, str], ...], name: str) -> list[Edit]:
     from editvec.syntax.snippet import snippet_edit
 
-    if like is None:
-        return []
+    return [snippet_edit(before, after, name, f"example{at or ''}") for at, (before, after) in enumerate(like)]
+
+
+def _rules_like(like: tuple[tuple[str, str], ...], names: list[str], *, needed: bool) -> list[LoadedRule]:
+    """Rules of examples in each of the languages in which they are some."""
+    from editvec.errors import UserError
+    from editvec.patterns import edit_example, load_rules, make_rules, why_not
+
     if not names:
         raise UserError("say what the example is written in, such as --language csharp.")
     reason = ""
     found: list[LoadedRule] = []
     for name in names:
-        edit = snippet_edit(like[0], like[1], name, "example")
-        for each in make_rules([edit]):
+        edits = _examples(like, name)
+        for each in make_rules(edits):
             found += load_rules(each.rule.as_yaml())
         if not found and not reason:
-            example = edit_example(edit)
-            reason = why_not([example]) if example else f"it does not parse as {name}"
-    if not found:
+            examples = [example for edit in edits if (example := edit_example(edit)) is not None]
+            reason = why_not(examples) if len(examples) == len(edits) else f"it does not parse as {name}"
+    if not found and needed:
         raise UserError(f"no rule can be made of the example: {reason}.")
     return found
 
 
-def _changes(
-    rules: list[LoadedRule], like: tuple[str, str] | None, language: str | None, paths: list[Path]
-) -> Iterator[Change]:
+def _finders(like: tuple[tuple[str, str], ...], names: list[str], model: str | None, sure: float) -> dict[str, Finder]:
+    """The neural editor for each of the languages in which the examples are some."""
+    from editvec.errors import UserError
+    from editvec.learning.editor import finder_like
+    from editvec.model import load
+    from editvec.patterns import edit_example
+
+    examples = {name: _examples(like, name) for name in names}
+    parsed = {name: edits for name, edits in examples.items() if all(map(edit_example, edits))}
+    if not parsed:
+        raise UserError("the examples do not parse in the language of the files. Say which it is with --language.")
+    trained = load(model)
+    return {name: finder_like(trained, edits, sure) for name, edits in parsed.items()}
+
+
+def _changes(rules: list[LoadedRule], finders: dict[str, Finder], paths: list[Path]) -> Iterator[Change]:
     """What is to be changed, file by file; a rule looks at the files of its language."""
     from editvec.cli.terminal import progress
     from editvec.rewrite.apply import find_changes
     from editvec.rewrite.tree import find_files, is_worth_reading
     from editvec.syntax.languages import known, language_of
 
-    if not rules:
-        rules = _rules_like(like, [language] if language else _languages(paths))
-    wanted = {rule.language for rule in rules}
+    wanted = {rule.language for rule in rules} | finders.keys()
     files: dict[str, list[Path]] = {}
     for file in find_files(paths, wanted):
         found = language_of(file.name)
@@ -195,8 +240,8 @@ def _changes(
             chosen = [rule for rule in rules if rule.language == name]
             for start in range(0, len(files[name]), _FILES_AT_ONCE):
                 part = files[name][start : start + _FILES_AT_ONCE]
-                texts = ((file, file.read_bytes()) for file in part)
-                for change in find_changes(chosen, [each for each in texts if is_worth_reading(each[1])]):
+                texts = [each for file in part if is_worth_reading((each := (file, file.read_bytes()))[1])]
+                for change in find_changes(chosen, texts, name, also=finders.get(name)):
                     places += len(change.edits)
                     yield change
                 done += len(part)
@@ -217,14 +262,16 @@ def _languages(paths: list[Path]) -> list[str]:
     return sorted(counts, key=lambda name: (not isinstance(known()[name], Language), -counts[name]))
 
 
-def _pipe(rules: list[LoadedRule]) -> None:
+def _pipe(rules: list[LoadedRule], finders: dict[str, Finder]) -> None:
     from editvec.errors import UserError
     from editvec.rewrite.apply import find_changes
 
-    if len({rule.language for rule in rules}) > 1:
+    wanted = {rule.language for rule in rules} | finders.keys()
+    if len(wanted) > 1:
         raise UserError("the rules are for several languages. Give files instead of stdin.")
+    (name,) = wanted
     data = sys.stdin.buffer.read()
-    found = find_changes(rules, [(None, data)])
+    found = find_changes(rules, [(None, data)], name, also=finders.get(name))
     problem = found[0].problem if found else ""
     sys.stdout.buffer.write(found[0].after if found and not problem else data)
     sys.stdout.buffer.flush()

@@ -6,8 +6,9 @@ cannot be sure enough, it says nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,9 @@ from editvec.diff.shapes import shape_of
 from editvec.edit import Edit
 from editvec.errors import UserError
 from editvec.learning.present import File
+from editvec.patterns.astgrep import Match
 from editvec.patterns.pattern import Pattern, Place, Record
+from editvec.rewrite.apply import Finder
 from editvec.selection import spread
 from editvec.syntax.languages import Language, get
 from editvec.syntax.snippet import snippet_edit
@@ -91,13 +94,11 @@ def find_by_editor(
     sure = calibrate(model, pattern.edits, vectors)
     if sure is None:
         return ()
-    places = [(*place, decode(place[0].data[place[1] : place[2]])) for place in _candidates(pattern, files)]
-    asked = [(before, file.language) for file, _, _, before in places]
-    found = [
-        (*place, answer.text)
-        for place, answer in zip(places, _answers(model, asked, len(asked) * [vectors]), strict=True)
-        if answer is not None and answer.score >= sure.threshold
-    ]
+    names = _shared_names(pattern.edits)
+    if not names:
+        return ()
+    candidates = islice(_candidates(pattern.edits, files, names), _MOST_TRIED)
+    found = list(_rewritten(model, vectors, candidates, sure.threshold))
     record = replace(past, matched=sure.said, edited=sure.right, left=len(found))
     why = (
         f"no rule; the editor was right on {sure.right} of {sure.said} when it had not seen the edit; "
@@ -157,20 +158,52 @@ def _is_broken(text: str, language: str) -> bool:
     )
 
 
-def _candidates(pattern: Pattern, files: Sequence[File]) -> Iterator[tuple[File, int, int]]:
-    """Statements with the names that all the pattern's befores have, and like one of them."""
-    language = get(pattern.language)
+def _rewritten(
+    model: EditModel, vectors: NDArray[np.float32], candidates: Iterable[tuple[File, int, int]], threshold: float
+) -> Iterator[tuple[File, int, int, str, str]]:
+    """The candidates for which the editor is sure enough, each with its text and what it should be."""
+    places = [(*place, decode(place[0].data[place[1] : place[2]])) for place in candidates]
+    asked = [(before, file.language) for file, _, _, before in places]
+    for place, answer in zip(places, _answers(model, asked, len(asked) * [vectors]), strict=True):
+        if answer is not None and answer.score >= threshold:
+            yield *place, answer.text
+
+
+def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Finder:
+    """Finds, in texts of the examples' language, statements like their befores, and rewrites them as the editor would,
+    where it is right with a chance of at least `sure`, as far as it can tell."""
+    vectors = model.encode(examples)
+    language = examples[0].language
+    # What a single example has, another place may have otherwise.
+    names = _shared_names(examples) if len(examples) > 1 else frozenset[str]()
+
+    def find(texts: Sequence[bytes]) -> list[list[Match]]:
+        files = [File(str(number), language, text) for number, text in enumerate(texts)]
+        found: list[list[Match]] = [[] for _ in texts]
+        candidates = _candidates(examples, files, names)
+        for file, start, end, before, after in _rewritten(model, vectors, candidates, math.log(sure)):
+            found[int(file.path)].append(Match("editor", start, end, before, after))
+        return found
+
+    return find
+
+
+def _shared_names(edits: Sequence[Edit]) -> frozenset[str]:
+    """The names that all the edits' befores have."""
+    shared = frozenset.intersection(*(frozenset(edit.before.tokens) for edit in edits))
+    return frozenset(token for token in shared if any(map(str.isalpha, token)))
+
+
+def _candidates(edits: Sequence[Edit], files: Sequence[File], names: frozenset[str]) -> Iterator[tuple[File, int, int]]:
+    """Statements like one of the edits' befores, with some names and with those that the edits take away."""
+    language = get(edits[0].language)
     if not isinstance(language, Language):
         return
-    befores = [frozenset(edit.before.tokens) for edit in pattern.edits]
-    afters = {edit.after.tokens for edit in pattern.edits}
-    removed = shape_of(pattern.edits[0]).removed_names
-    names = {token for token in frozenset.intersection(*befores) if any(map(str.isalpha, token))}
-    if not names:
-        return
-    tried = 0
+    befores = [frozenset(edit.before.tokens) for edit in edits]
+    afters = {edit.after.tokens for edit in edits}
+    needed = names | shape_of(edits[0]).removed_names
     for file in files:
-        if file.language != pattern.language or any(name.encode() not in file.data for name in names):
+        if file.language != language.name or any(name.encode() not in file.data for name in names):
             continue
         parsed = Parsed(language, file.data)
         for unit in parsed.units(0, len(file.data)):
@@ -178,10 +211,7 @@ def _candidates(pattern: Pattern, files: Sequence[File]) -> Iterator[tuple[File,
                 continue
             tokens = tuple(leaf.text for leaf in parsed.leaves(unit.start, unit.end))
             have = frozenset(tokens)
-            if not names <= have or tokens in afters or not removed <= have:
+            if not needed <= have or tokens in afters:
                 continue
             if max(len(have & before) / len(have | before) for before in befores) >= _LIKE:
                 yield file, unit.start, unit.end
-                tried += 1
-                if tried >= _MOST_TRIED:
-                    return

@@ -55,7 +55,7 @@ def transfer(shop: Workshop, name: str) -> Any:
         about = (trained.digest, len(edits), len(made))
         journal = PairJournal(shop.folder / "results" / f"transfer-{name}.journal", about)
         return transferring.summarise(
-            made, transferring.answer_pairs(trained.model, edits, made, journal=journal)
+            made, transferring.answer_pairs(trained.model, edits, made, plain=True, journal=journal)
         ).as_json()
 
     return shop.result(f"transfer-{name}", work)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from editvec.patterns.astgrep import Match
 from editvec.patterns.code import num_errors
 from editvec.patterns.firing import fire
 from editvec.patterns.proof import disjoint
@@ -16,6 +17,8 @@ from editvec.rewrite.splice import TextEdit, compose, shrink, splice
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
 
+Finder = Callable[[Sequence[bytes]], list[list[Match]]]
+"""Something that finds places in texts, which are UTF-8, and says what should stand there."""
 _MAX_ROUNDS = 8
 """A place inside another one is due in the next round; nothing sensible nests deeper."""
 
@@ -37,17 +40,27 @@ class Change:
         return splice(self.before, self.edits)
 
 
-def find_changes(rules: Sequence[LoadedRule], texts: Iterable[tuple[Path | None, bytes]]) -> list[Change]:
+def find_changes(
+    rules: Sequence[LoadedRule],
+    texts: Iterable[tuple[Path | None, bytes]],
+    language_name: str | None = None,
+    *,
+    also: Finder | None = None,
+) -> list[Change]:
     """What the rules, all of one language, would change in the texts of that language, in order; texts without a place
-    for them are left out."""
-    language = languages.get(rules[0].language)
+    for them are left out. What is `also` found counts where no rule fires; then there need not be any."""
+    language = languages.get(language_name or rules[0].language)
     before = [(path, data, Source(data)) for path, data in texts]
     edits: list[list[TextEdit]] = [[] for _ in before]
     problems = [""] * len(before)
     waiting = {number: source for number, (_, _, source) in enumerate(before)}
     for _ in range(_MAX_ROUNDS):
         again: dict[int, Source] = {}
-        found = fire(rules, [source.utf8 for source in waiting.values()], language.name)
+        utf8 = [source.utf8 for source in waiting.values()]
+        found = fire(rules, utf8, language.name)
+        if also is not None:
+            found = [_beside(*each) for each in zip(found, also(utf8), strict=True)]
+            also = None
         for (number, source), matches in zip(waiting.items(), found, strict=True):
             chosen = [match for match in disjoint(matches) if match.replacement is not None]
             try:
@@ -70,6 +83,12 @@ def find_changes(rules: Sequence[LoadedRule], texts: Iterable[tuple[Path | None,
             broken = not problem and isinstance(language, Language) and breaks(language, data, change.after)
             changes.append(Change(path, data, tuple(made), "it would parse worse than before") if broken else change)
     return changes
+
+
+def _beside(matches: list[Match], others: list[Match]) -> list[Match]:
+    """Matches, and others where they do not overlap with them."""
+    free = [each for each in others if not any(each.start < one.end and one.start < each.end for one in matches)]
+    return matches + free
 
 
 def breaks(language: Language, before: bytes, after: bytes) -> bool:
