@@ -4,7 +4,7 @@
 >>> edits = list(editvec.read("edits.parquet"))
 >>> model = editvec.load("runs/mine")
 >>> vectors = model.encode(edits)
->>> model.apply("i = i + 2;", like=("x = x + 1;", "x++;"))
+>>> model.apply("count = count + 1;", like=("x = x + 1;", "x++;"))
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from torch.nn import functional
 from editvec import config as configuration
 from editvec.config import Config, ModelConfig
 from editvec.diff import Tag, align
+from editvec.diff.shapes import Gist, gist_between
 from editvec.edit import Edit, Tokens
 from editvec.editors import editor_class
 from editvec.encoders import encoder_class
@@ -138,14 +139,14 @@ class EditModel:
         are beside it: [any but none, edit_dim] each. `after` is not read. It writes with each vector, and what it wrote
         is read back (see `imitation`)."""
         return [
-            [Candidate(each.tokens, each.score, True) for each in sorted(found, key=lambda each: -each.score)[:k]]
+            [Candidate(each.tokens, each.score, True) for each in found[:k]]
             for found in self.imitations(examples, shown, k=k)
         ]
 
     def imitations(
         self, examples: Sequence[Example], shown: Sequence[NDArray[np.float32]], *, k: int = 5
     ) -> list[list[Imitation]]:
-        """All that `imitate` chooses from, in no order. What the model could not name is left out. A model whose
+        """All that `imitate` chooses from, the best first. What the model could not name is left out. A model whose
         encoder reads trees cannot read back, and is taken by its word."""
         used = [spread(range(len(each)), MOST_TRIED) for each in shown]
         owners = [owner for owner, rows in enumerate(used) for _ in rows]
@@ -159,7 +160,13 @@ class EditModel:
                 if each.complete:
                     pool[each.tokens] = float(np.logaddexp(pool.get(each.tokens, -np.inf), each.score - share))
         alike = iter(self._likeness(examples, shown, pools))
-        return [[Imitation(tokens, log_prob, next(alike)) for tokens, log_prob in pool.items()] for pool in pools]
+        return [
+            sorted(
+                (Imitation(tokens, log_prob, next(alike)) for tokens, log_prob in pool.items()),
+                key=lambda each: -each.score,
+            )
+            for pool in pools
+        ]
 
     def _likeness(
         self,
@@ -195,51 +202,65 @@ class EditModel:
         *,
         like: Edit | tuple[str, str] | list[Edit | tuple[str, str]] | None = None,
         language: str = "csharp",
+        anyway: bool = False,
     ) -> list[Suggestion]:
         """The `k` best `after`s of a snippet or of an edit's `before` (its own `after` is not read), as another
-        edit with this vector did, or as an example or several: `apply("i = i + 2;", like=("x = x + 1;", "x++;"))`. What
-        the model could not put into the words of `before` is left out."""
+        edit with this vector did, or as an example or several: `apply("i = i + 1;", like=("x = x + 1;", "x++;"))`. What
+        the model could not put into the words of `before` is left out, and so is, unless it is wanted `anyway`, what
+        puts in or takes away other words than the examples do: none is left of `i = i + 2;`."""
         edit = before if isinstance(before, Edit) else snippet_edit(before, "", language)
         if (vector is None) == (like is None):
             raise UserError("give either an edit vector or an example of the edit, not both.")
-        if like is not None:
-            examples = [like] if isinstance(like, Edit | tuple) else like
-            if not examples:
-                raise UserError("give at least one example of the edit.")
-            shown = self.encode(
-                each if isinstance(each, Edit) else snippet_edit(each[0], each[1], edit.language) for each in examples
-            )
-        else:
-            shown = np.asarray(vector, np.float32)[None]
-        return self.suggest([edit], [shown], k=k)[0]
+        if like is None:
+            return self.suggest([edit], [np.asarray(vector, np.float32)[None]], k=k)[0]
+        examples = [
+            each if isinstance(each, Edit) else snippet_edit(each[0], each[1], edit.language)
+            for each in ([like] if isinstance(like, Edit | tuple) else like)
+        ]
+        if not examples:
+            raise UserError("give at least one example of the edit.")
+        gists = None if anyway else [frozenset(map(self.gist, examples))]
+        return self.suggest([edit], [self.encode(examples)], k=k, gists=gists)[0]
 
     def suggest(
-        self, edits: Sequence[Edit], shown: Sequence[NDArray[np.float32]], *, k: int = 5
+        self,
+        edits: Sequence[Edit],
+        shown: Sequence[NDArray[np.float32]],
+        *,
+        k: int = 5,
+        gists: Sequence[frozenset[Gist]] | None = None,
     ) -> list[list[Suggestion]]:
         """The `k` best `after`s of each edit's `before` (its own `after` is not read) that do as the edits did whose
         vectors are beside it, [any but none, edit_dim] each. What the model could not put into the words of `before`
-        is left out."""
+        is left out, and so is what has none of the `gists` beside it, where some are given."""
         for each in shown:
             if each.ndim != 2 or not len(each) or each.shape[1] != self.edit_dim:
                 raise UserError(
                     f"an edit vector of this model has {self.edit_dim} numbers, this one's shape is {each.shape[1:]}."
                 )
-        found = self.imitate([self.exampler(edit, with_after=False) for edit in edits], shown, k=k)
-        return [
-            [suggestion for candidate in candidates if (suggestion := self._restored(edit, candidate)) is not None]
-            for edit, candidates in zip(edits, found, strict=True)
-        ]
+        found = self.imitations([self.exampler(edit, with_after=False) for edit in edits], shown, k=k)
+        suggested = []
+        for at, (edit, answers) in enumerate(zip(edits, found, strict=True)):
+            before = read_tokens(edit, lowercase=self.config.lowercase)[0]
+            if gists is not None:
+                answers = [each for each in answers if gist_between(before, each.tokens) in gists[at]]
+            restored = (self._restored(edit, before, each) for each in answers)
+            suggested.append([each for each in restored if each is not None][:k])
+        return suggested
 
-    def _restored(self, edit: Edit, candidate: Candidate) -> Suggestion | None:
-        """A candidate in the edit's own words."""
-        before = read_tokens(edit, lowercase=self.config.lowercase)[0]
+    def gist(self, edit: Edit) -> Gist:
+        """What an edit puts in and takes away, as this model reads it."""
+        return gist_between(*read_tokens(edit, lowercase=self.config.lowercase)[:2])
+
+    def _restored(self, edit: Edit, before: Tokens, answer: Imitation) -> Suggestion | None:
+        """An answer in the edit's own words."""
         kept = [
             (place.before, place.after)
-            for place in align(before, candidate.tokens).positions
+            for place in align(before, answer.tokens).positions
             if place.tag is Tag.EQUAL and place.before is not None and place.after is not None
         ]
-        written = restore_answer(edit, candidate.tokens, kept)
-        return None if written is None else Suggestion(written.text, written.tokens, candidate.score)
+        written = restore_answer(edit, answer.tokens, kept)
+        return None if written is None else Suggestion(written.text, written.tokens, answer.score)
 
     def save(self, folder: Path, *, config: Config | None = None) -> None:
         """Writes the model into a folder."""

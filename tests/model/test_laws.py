@@ -17,6 +17,7 @@ import editvec.model
 from editvec.edit import Edit, Version
 from editvec.editors import EDITORS, Graph2TreeEditor
 from editvec.encoders import ENCODERS
+from editvec.errors import UserError
 from editvec.imitation import Imitation
 from editvec.model import MARGIN, Candidate, EditModel
 from editvec.tensors.batch import collate_source
@@ -259,14 +260,25 @@ def test_several_edits_are_followed_each_as_if_alone() -> None:
     assert model.imitate([], []) == []
 
 
+def test_what_would_be_another_edit_is_not_suggested() -> None:
+    model = editvec.model.load()
+    like = ("x = x + 1;", "x++;")
+    assert model.apply("total = total + 1;", like=like)[0].text == "total++;"
+    assert model.apply("total = total + 2;", like=like) == []
+    assert model.apply("total = total + 2;", like=like, anyway=True)
+    assert model.apply("total = total + 1;", like=[like, ("y = y + 1;", "y++;")])[0].text == "total++;"
+    with pytest.raises(UserError, match="at least one example"):
+        model.apply("total = total + 1;", like=[])
+
+
 def test_what_cannot_be_read_back_is_taken_by_its_word() -> None:
     edits = ten_edits()
     model = small_model(edits, encoder="graph")
     vectors = model.encode(edits)
     example = model.exampler(edits[0], with_after=False)
     (found,) = model.imitate([example], [vectors[1:2]])
-    by_word = [each for each in model.write([example], model.borrow(vectors[1:2]))[0] if each.complete]
-    assert [(each.tokens, each.score) for each in found] == [(each.tokens, each.score) for each in by_word]
+    by_word = [each for each in model.write([example], model.borrow(vectors[1:2]), k=10)[0] if each.complete]
+    assert [(each.tokens, each.score) for each in found] == [(each.tokens, each.score) for each in by_word[:5]]
 
 
 @given(log_prob=st.floats(-40, 0), likeness=st.floats(-1, 1), more=st.floats(0, 1))
@@ -320,7 +332,7 @@ def test_a_model_that_lowers_case_gives_it_back(monkeypatch: pytest.MonkeyPatch)
     assert set(model.vocab.tokens) == {"the", "cat", "sat", "f", "(", ")", "VAR0", "LITERAL"}
     answer = Candidate(("the", "cat", "ran"), -1.0, True)
     monkeypatch.setattr(model, "write", lambda *given, **named: [[answer]])
-    assert model.apply(edits[0], like=edits[0])[0].tokens == ("The", "Cat", "ran")
+    assert model.apply(edits[0], like=edits[0], anyway=True)[0].tokens == ("The", "Cat", "ran")
 
 
 @pytest.mark.parametrize(("editor", "encoder"), PAIRS)

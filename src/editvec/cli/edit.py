@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from editvec.edit import Edit
 
 
 @click.command()
@@ -15,6 +19,7 @@ import click
 @click.option("--like-after", "afters", required=True, multiple=True, help="… and after. Several may be given.")
 @click.option("--language", default="csharp", show_default=True, help="Of all three.")
 @click.option("-k", "number", default=5, show_default=True, type=click.IntRange(1), help="How many suggestions.")
+@click.option("--anyway", is_flag=True, help="Also what puts in or takes away other words than the examples do.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def edit(
     folder: Path,
@@ -23,6 +28,7 @@ def edit(
     afters: tuple[str, ...],
     language: str,
     number: int,
+    anyway: bool,
     as_json: bool,
 ) -> None:
     """Edit one piece of code or prose like an example or several, and print the suggestions with the chance of each to
@@ -50,7 +56,8 @@ def edit(
             text.encode()
         except UnicodeEncodeError:
             raise UserError(f"{name} is not UTF-8.") from None
-    found = load(folder).apply(before, k=number, like=list(zip(befores, afters, strict=True)), language=language)
+    examples: list[Edit | tuple[str, str]] = list(zip(befores, afters, strict=True))
+    found = load(folder).apply(before, k=number, like=examples, language=language, anyway=anyway)
     if as_json:
         print_json([{"text": each.text, "tokens": each.tokens, "score": each.score} for each in found])
     else:
@@ -58,5 +65,6 @@ def edit(
             click.echo(f"{math.exp(each.score):7.2%}  {printable(each.text)}")
     if not found:
         if not as_json:
-            click.echo("editvec: no suggestion: the model could not write one in the words of --before.", err=True)
+            reason = "could not write one" if anyway else "could not write one that does as the examples do (--anyway)"
+            click.echo(f"editvec: no suggestion: the model {reason}.", err=True)
         raise click.exceptions.Exit(1)

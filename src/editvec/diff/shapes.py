@@ -12,8 +12,11 @@ from itertools import groupby
 from editvec.diff.alignment import Alignment, Tag, align
 from editvec.edit import Edit, Tokens
 
+Gist = frozenset[tuple[str, str]]
 _VARIABLE = re.compile(r"VAR\d+$")
 _NO_NAME = "LITERAL"
+_JOINTS = frozenset("()[]{}.,;:")
+"""What comes and goes with the names around a change."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -59,6 +62,17 @@ class Shape:
 def shape_of(edit: Edit) -> Shape:
     """The shape of an edit."""
     return shape_between(edit.model_before, edit.model_after)
+
+
+def gist_between(before: Tokens, after: Tokens) -> Gist:
+    """The words and operators that are put in and those that are taken away for good, with their signs: the same for
+    `x = x + 1 → x++` and `this.n = this.n + 1 → this.n++`, another one for `x = x - 1 → x++`."""
+    stays = frozenset(after)
+    return frozenset(
+        (sign, token)
+        for sign, token in shape_between(before, after).changes
+        if _is_own(token) and token not in _JOINTS and (sign == "+" or token not in stays)
+    )
 
 
 def shape_between(before: Tokens, after: Tokens, alignment: Alignment | None = None) -> Shape:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from editvec.diff.shapes import shape_of
+from editvec.diff.shapes import Gist, shape_of
 from editvec.edit import Edit
 from editvec.errors import UserError
 from editvec.learning.present import File
@@ -63,6 +63,7 @@ def calibrate(model: EditModel, edits: Sequence[Edit], vectors: NDArray[np.float
     score, so as much again is allowed, down to the next wrong one. None where too few are right."""
     judges = spread(range(len(edits)), _JUDGES) if len(edits) > 1 else []
     asked, wanted, shown = [], [], []
+    gists = 2 * len(judges) * [_gists(model, edits)]
     for judge in judges:
         edit = edits[judge]
         after = snippet_edit(edit.before.text, edit.after.text, edit.language).after.tokens
@@ -71,7 +72,7 @@ def calibrate(model: EditModel, edits: Sequence[Edit], vectors: NDArray[np.float
         shown += 2 * [np.delete(vectors, judge, 0)]
     said = [
         _Said(answer.score, answer.tokens == right)
-        for answer, right in zip(_answers(model, asked, shown), wanted, strict=True)
+        for answer, right in zip(_answers(model, asked, shown, gists), wanted, strict=True)
         if answer is not None
     ]
     said.sort(key=lambda each: -each.score)
@@ -98,7 +99,7 @@ def find_by_editor(
     if not names:
         return ()
     candidates = islice(_candidates(pattern.edits, files, names), _MOST_TRIED)
-    found = list(_rewritten(model, vectors, candidates, sure.threshold))
+    found = list(_rewritten(model, pattern.edits, vectors, candidates, sure.threshold))
     record = replace(past, matched=sure.said, edited=sure.right, left=len(found))
     why = (
         f"no rule; the editor was right on {sure.right} of {sure.said} when it had not seen the edit; "
@@ -121,13 +122,21 @@ def find_by_editor(
 
 
 def _answers(
-    model: EditModel, asked: Sequence[tuple[str, str]], shown: Sequence[NDArray[np.float32]]
+    model: EditModel,
+    asked: Sequence[tuple[str, str]],
+    shown: Sequence[NDArray[np.float32]],
+    gists: Sequence[frozenset[Gist]],
 ) -> list[Suggestion | None]:
     """What the editor would make of pieces of code, given with their languages, when it is to do as the edits did whose
-    vectors are beside each. None where it would leave one as it is, or cannot say it, or it would not parse."""
+    vectors are beside each. None where it would do something else, or cannot say it, or it would not parse."""
     edits = [_readable(model, *each) for each in asked]
     places = [place for place, edit in enumerate(edits) if edit is not None]
-    found = model.suggest([edit for edit in edits if edit is not None], [shown[place] for place in places], k=1)
+    found = model.suggest(
+        [edit for edit in edits if edit is not None],
+        [shown[place] for place in places],
+        k=1,
+        gists=[gists[place] for place in places],
+    )
     answers: list[Suggestion | None] = [None] * len(asked)
     for place, suggestions in zip(places, found, strict=True):
         (text, language), edit = asked[place], edits[place]
@@ -159,19 +168,31 @@ def _is_broken(text: str, language: str) -> bool:
 
 
 def _rewritten(
-    model: EditModel, vectors: NDArray[np.float32], candidates: Iterable[tuple[File, int, int]], threshold: float
+    model: EditModel,
+    edits: Sequence[Edit],
+    vectors: NDArray[np.float32],
+    candidates: Iterable[tuple[File, int, int]],
+    threshold: float,
 ) -> Iterator[tuple[File, int, int, str, str]]:
-    """The candidates for which the editor is sure enough, each with its text and what it should be."""
+    """The candidates for which the editor is sure enough and does what one of the edits does, each with its text and
+    what it should be."""
     places = [(*place, decode(place[0].data[place[1] : place[2]])) for place in candidates]
     asked = [(before, file.language) for file, _, _, before in places]
-    for place, answer in zip(places, _answers(model, asked, len(asked) * [vectors]), strict=True):
+    answers = _answers(model, asked, len(asked) * [vectors], len(asked) * [_gists(model, edits)])
+    for place, answer in zip(places, answers, strict=True):
         if answer is not None and answer.score >= threshold:
             yield *place, answer.text
 
 
+def _gists(model: EditModel, edits: Sequence[Edit]) -> frozenset[Gist]:
+    """What the edits put in and take away, read as pieces of code without their files, as the places will be."""
+    pieces = (snippet_edit(edit.before.text, edit.after.text, edit.language) for edit in edits)
+    return frozenset(map(model.gist, pieces))
+
+
 def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Finder:
     """Finds, in texts of the examples' language, statements like their befores, and rewrites them as the editor would,
-    where it is right with a chance of at least `sure`, as far as it can tell."""
+    where it does what one of the examples does, and is right with a chance of at least `sure` as far as it can tell."""
     vectors = model.encode(examples)
     language = examples[0].language
     # What a single example has, another place may have otherwise.
@@ -181,7 +202,7 @@ def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Find
         files = [File(str(number), language, text) for number, text in enumerate(texts)]
         found: list[list[Match]] = [[] for _ in texts]
         candidates = _candidates(examples, files, names)
-        for file, start, end, before, after in _rewritten(model, vectors, candidates, math.log(sure)):
+        for file, start, end, before, after in _rewritten(model, examples, vectors, candidates, math.log(sure)):
             found[int(file.path)].append(Match("editor", start, end, before, after))
         return found
 
