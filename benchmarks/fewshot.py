@@ -1,10 +1,10 @@
 """A few examples of a labelled edit, the others as a test: what a rule does of them, what the editor does, and both.
 
 For each label k edits are drawn, a few times; the others (verbatim copies left out) are the test. A rule is what
-`editvec rule` makes of the k edits; where it does not fire, it abstains. The editor does as the k edits did, and is
-sure where its best answer is right with a chance of 85 in a hundred, as far as it can tell (`--sure`). Both together:
-the rule where it fires, else the editor where it is sure. The peer is the paper's transfer of one edit, best of ten
-seeds: 49.21 % (graph2tree, macro).
+`editvec rule` makes of the k edits; where it does not fire, it abstains. The editor does as the k edits did. It is
+sure as in `editvec apply --editor`: where an answer has the gist of one of the edits, and a chance of four in five to
+be right as far as it can tell (`--sure`). Both together: the rule where it fires, else the editor where it is sure.
+The peer is the paper's transfer of one edit, best of ten seeds: 49.21 % (graph2tree, macro).
 
     python benchmarks/fewshot.py MODEL --data data/csharp_fixers.jsonl.gz -k 1 -k 3 -k 10
 """
@@ -22,8 +22,10 @@ from random import Random
 import click
 
 from editvec import model, store
+from editvec.diff.shapes import gist_between
 from editvec.edit import Edit, Tokens
 from editvec.evaluation.labels import label_of
+from editvec.imitation import Imitation
 from editvec.mining.split import form_of
 from editvec.model import EditModel
 from editvec.patterns import make_rules
@@ -48,7 +50,7 @@ class Verdict(StrEnum):
 @click.option("-k", "sizes", multiple=True, type=int, default=(1, 3, 10), show_default=True)
 @click.option("--draws", default=3, show_default=True, help="How often k examples are drawn.")
 @click.option("--tests", default=60, show_default=True, help="Test edits of a label in a draw, at most.")
-@click.option("--sure", default=0.85, show_default=True, help="How likely an answer must be for the editor to be sure.")
+@click.option("--sure", default=0.8, show_default=True, help="How likely an answer must be for the editor to be sure.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
 def main(
@@ -109,19 +111,21 @@ def _by_editor(
     trained: EditModel, shown: Sequence[Edit], tests: Sequence[Edit], least: float
 ) -> tuple[list[Verdict], list[Verdict]]:
     """With the best answer always, and with it only where it is sure."""
-    vectors = trained.encode(shown)
+    vectors, gists = trained.encode(shown), {trained.gist(edit) for edit in shown}
     examples = [trained.exampler(edit, with_after=False) for edit in tests]
     always, sure = [], []
-    for edit, found in zip(tests, trained.imitate(examples, len(tests) * [vectors]), strict=True):
-        best = found[0] if found else None
-        verdict = Verdict.WRONG if best is None or best.tokens != _after(trained, edit) else Verdict.RIGHT
-        always.append(verdict)
-        sure.append(verdict if best is not None and best.score >= math.log(least) else Verdict.NONE)
+    for edit, found in zip(tests, trained.imitations(examples, len(tests) * [vectors]), strict=True):
+        before, after = read_tokens(edit, lowercase=trained.config.lowercase)[:2]
+        alike = [each for each in found if each.score >= math.log(least) and gist_between(before, each.tokens) in gists]
+        always.append(_verdict(found, after, Verdict.WRONG))
+        sure.append(_verdict(alike, after, Verdict.NONE))
     return always, sure
 
 
-def _after(trained: EditModel, edit: Edit) -> Tokens:
-    return read_tokens(edit, lowercase=trained.config.lowercase)[1]
+def _verdict(found: Sequence[Imitation], wanted: Tokens, otherwise: Verdict) -> Verdict:
+    if not found:
+        return otherwise
+    return Verdict.RIGHT if found[0].tokens == wanted else Verdict.WRONG
 
 
 def _print(k: int, table: Mapping[str, Mapping[str, Counter[str]]]) -> None:
