@@ -22,6 +22,8 @@ _WEIGHT = 30.0
 _SLOPE, _OFFSET = 0.45, 2.3
 """Of the line from both to the logit of being right. All three were fitted on edits that share their shapes
 (`benchmarks/imitation.py`)."""
+SETTINGS = (MOST_TRIED, LEAST_ANSWERS, _WEIGHT, _SLOPE, _OFFSET)
+"""All that decides between answers, for those who keep them."""
 
 
 class Imitation(NamedTuple):

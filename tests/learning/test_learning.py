@@ -16,18 +16,20 @@ from editvec import vocab
 from editvec.cli import app
 from editvec.errors import BadInputError, UserError
 from editvec.learning import Learned, Request, folder, learn
-from editvec.learning.editor import calibrate, find_by_editor
-from editvec.learning.find import find_places
-from editvec.learning.present import present_files
+from editvec.learning.editor import calibrate, find_by_editor, finder_like
+from editvec.learning.find import find_places, sound
+from editvec.learning.present import File, present_files
 from editvec.mining import mine
 from editvec.mining.batch import Task
 from editvec.mining.git import open_repository
 from editvec.mining.recipes import get_recipe
 from editvec.mining.sources import pick_languages
-from editvec.model import EditModel
+from editvec.model import EditModel, load
+from editvec.patterns.astgrep import Match
 from editvec.patterns.pattern import Record
 from editvec.report.patterns import render
 from editvec.report.sarif import sarif
+from editvec.syntax.languages import Language, known
 from editvec.syntax.snippet import snippet_edit
 from tests.model.edits import small_config, small_model
 
@@ -106,6 +108,32 @@ def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) 
     (found,) = find_places([replace(pattern, rule=broken)], files, 0.0, mine.silent).values()
     assert found.places == ()
     assert found.record is not None and found.record.left == 3
+
+
+@pytest.mark.parametrize(
+    ("language", "imported", "used"),
+    [
+        ("csharp", "using A.B;", "class C {\n  object F = A.B;\n}"),
+        ("java", "import A.B;", "class C {\n  Object f = A.B;\n}"),
+        ("python", "from A.B import c", "A.B()"),
+        ("go", 'package p\n\nimport A.B "x"', "var c = A.B"),
+        ("rust", "use A.B;", "fn f() {\n  A.B();\n}"),
+        ("cpp", "#include <A.B>", "int f() {\n  return A.B;\n}"),
+        ("javascript", 'import c from "A.B";', "A.B();"),
+        ("typescript", 'import c from "A.B";', "A.B();"),
+    ],
+)
+def test_an_import_is_not_due_by_itself(language: str, imported: str, used: str) -> None:
+    data = f"{imported}\n\n{used}\n".encode()
+    first, second = data.index(b"A.B"), data.rindex(b"A.B")
+    matches = [Match("r", start, start + 3, "A.B", "A.D") for start in (first, second)]
+    assert [match.start for match in sound(File("f", language, data), matches)] == [second]
+
+
+def test_imports_are_units() -> None:
+    for language in known().values():
+        if isinstance(language, Language):
+            assert language.imports and language.imports <= language.units
 
 
 def test_prose_is_learned_too(tmp_path: Path) -> None:
@@ -251,6 +279,12 @@ def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, 
     assert {place.confidence for place in found} == {record.confidence}
     given_up = find_by_editor(shop_model, pattern, vectors, files, Record(0, 0, reversed=9, years=6.0))
     assert {place.confidence for place in given_up} == {replace(record, reversed=9, years=6.0).confidence}
+
+
+def test_an_editor_follows_examples_in_texts() -> None:
+    find = finder_like(load(), [snippet_edit("Log(a);", "Log.Debug(a);", "csharp", "e")], 0.7)
+    texts = [b"class A {\n  void M() {\n    Log(one, two);\n    Save(one);\n  }\n}\n", b"class B {\n}\n"]
+    assert [[match.replacement for match in matches] for matches in find(texts)] == [["Log.Debug(one, two);"], []]
 
 
 def test_an_editor_that_is_never_right_says_nothing(shop: Path, learned: Learned) -> None:

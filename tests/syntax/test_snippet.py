@@ -49,6 +49,10 @@ def test_broken_code_is_still_tokens() -> None:
         ("Log( a,  b );", "Log ( VAR1 , VAR0 ) ;", "Log(b, a);"),
         ('Say("hi",   name);', "Say ( LITERAL , VAR0 , 0 ) ;", 'Say("hi",   name, 0);'),
         ('Say("hi");', "Tell ( LITERAL ) ;", 'Tell("hi");'),
+        ("[A]\n  internal int F()", "[ A ] int F ( )", "[A]\n  int F()"),
+        ("[A]\n  int F()", "[ A ] internal int F ( )", "[A]\n  internal int F()"),
+        ("F(a,\n  b);", "F ( VAR0 , 1 , VAR1 ) ;", "F(a,\n  1, b);"),
+        ("F(a,\n  b, c);", "F ( VAR0 , VAR2 ) ;", "F(a,\n  c);"),
     ],
 )
 def test_answers_are_in_the_words_and_the_spacing_of_before(before: str, answer: str, text: str) -> None:

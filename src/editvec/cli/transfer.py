@@ -57,6 +57,7 @@ def transfer(
     from editvec.evaluation.journal import PairJournal
     from editvec.evaluation.labels import label_of
     from editvec.evaluation.transfer import answer_pairs, plan, summarise
+    from editvec.imitation import SETTINGS
     from editvec.mining.split import form_of
     from editvec.vectorisers import Trained
 
@@ -69,7 +70,7 @@ def transfer(
     alike = trained.model.config.encoder == "none"
     made = plan(labels, protocol, num_seeds=seeds, max_pairs=pairs, alike=alike, seed=seed)
     content = [(edit.id, form_of(edit), edit.model_context) for edit in edits]
-    about = (trained.digest, content, protocol, seeds, pairs, seed, beam, plain)
+    about = (trained.digest, content, protocol, seeds, pairs, seed, beam, None if plain else SETTINGS)
     kept = PairJournal(journal, about) if journal else PairJournal.in_cache(about)
     try:
         with progress(f"{protocol}", "pairs") as watch:

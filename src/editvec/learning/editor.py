@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from editvec.diff.shapes import Gist, shape_of
 from editvec.edit import Edit
 from editvec.errors import UserError
+from editvec.learning.find import place_of, sound
 from editvec.learning.present import File
 from editvec.patterns.astgrep import Match
 from editvec.patterns.pattern import Pattern, Place, Record
@@ -99,26 +100,18 @@ def find_by_editor(
     if not names:
         return ()
     candidates = islice(_candidates(pattern.edits, files, names), _MOST_TRIED)
-    found = list(_rewritten(model, pattern.edits, vectors, candidates, sure.threshold))
+    rewritten = _rewritten(model, pattern.edits, vectors, candidates, sure.threshold)
+    found = [
+        (file, match)
+        for file, some in groupby(rewritten, key=lambda each: each[0])
+        for match in sound(file, [match for _, match in some])
+    ]
     record = replace(past, matched=sure.said, edited=sure.right, left=len(found))
     why = (
         f"no rule; the editor was right on {sure.right} of {sure.said} when it had not seen the edit; "
         f"{record.left} such places are left"
     )
-    return tuple(
-        Place(
-            path=file.path,
-            line=file.data.count(b"\n", 0, start) + 1,
-            column=len(decode(file.data[file.data.rfind(b"\n", 0, start) + 1 : start])) + 1,
-            start=start,
-            end=end,
-            before=before,
-            after=after,
-            confidence=record.confidence,
-            why=why,
-        )
-        for file, start, end, before, after in found
-    )
+    return tuple(place_of(file, match, record.confidence, why) for file, match in found)
 
 
 def _answers(
@@ -173,15 +166,15 @@ def _rewritten(
     vectors: NDArray[np.float32],
     candidates: Iterable[tuple[File, int, int]],
     threshold: float,
-) -> Iterator[tuple[File, int, int, str, str]]:
-    """The candidates for which the editor is sure enough and does what one of the edits does, each with its text and
-    what it should be."""
+) -> Iterator[tuple[File, Match]]:
+    """The candidates for which the editor is sure enough and does what one of the edits does, with what it would write,
+    those of a file together."""
     places = [(*place, decode(place[0].data[place[1] : place[2]])) for place in candidates]
     asked = [(before, file.language) for file, _, _, before in places]
     answers = _answers(model, asked, len(asked) * [vectors], len(asked) * [_gists(model, edits)])
-    for place, answer in zip(places, answers, strict=True):
+    for (file, start, end, before), answer in zip(places, answers, strict=True):
         if answer is not None and answer.score >= threshold:
-            yield *place, answer.text
+            yield file, Match("editor", start, end, before, answer.text)
 
 
 def _gists(model: EditModel, edits: Sequence[Edit]) -> frozenset[Gist]:
@@ -202,8 +195,8 @@ def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Find
         files = [File(str(number), language, text) for number, text in enumerate(texts)]
         found: list[list[Match]] = [[] for _ in texts]
         candidates = _candidates(examples, files, names)
-        for file, start, end, before, after in _rewritten(model, examples, vectors, candidates, math.log(sure)):
-            found[int(file.path)].append(Match("editor", start, end, before, after))
+        for file, match in _rewritten(model, examples, vectors, candidates, math.log(sure)):
+            found[int(file.path)].append(match)
         return found
 
     return find

@@ -16,6 +16,7 @@ from editvec.patterns.pattern import Pattern, Place
 from editvec.patterns.proof import apply_matches
 from editvec.patterns.rule import load_rules
 from editvec.syntax.languages import Language, get
+from editvec.syntax.treesitter import Parsed
 
 
 def find_places(
@@ -44,7 +45,7 @@ def find_places(
                 found[name] = replace(found[name], record=replace(record, left=count))
         for file, each in zip(group, matches, strict=True):
             sure = [match for match in each if found[match.rule].confidence >= min_confidence]
-            for match in _parsing(file, _surest(sure, found)):
+            for match in sound(file, _surest(sure, found)):
                 places[match.rule].append(_place(file, match, found[match.rule]))
         done += len(group)
         progress(done, total, sum(map(len, places.values())))
@@ -60,13 +61,15 @@ def _surest(matches: Sequence[Match], patterns: dict[str, Pattern]) -> list[Matc
     return sorted(kept, key=lambda match: match.start)
 
 
-def _parsing(file: File, matches: list[Match]) -> list[Match]:
-    """Those after which the file parses as well as before."""
-    if not matches:
-        return []
+def sound(file: File, matches: list[Match]) -> list[Match]:
+    """Those that are due by themselves, and after which the file parses as well as before. An import is not: it is due
+    when its uses are."""
     language = get(file.language)
-    if not isinstance(language, Language):
+    if not matches or not isinstance(language, Language):
         return matches
+    parsed = Parsed(language, file.data)
+    kinds = [{unit.kind for unit in parsed.units(match.start, match.end)} for match in matches]
+    matches = [match for match, touched in zip(matches, kinds, strict=True) if not touched & language.imports]
     allowed = num_errors(language, file.data)
     if num_errors(language, apply_matches(file.data, matches)) <= allowed:
         return matches
@@ -74,9 +77,15 @@ def _parsing(file: File, matches: list[Match]) -> list[Match]:
 
 
 def _place(file: File, match: Match, pattern: Pattern) -> Place:
-    start = file.data.rfind(b"\n", 0, match.start) + 1
     record = pattern.record
     assert record is not None
+    why = f"people edited {record.edited} of {record.matched} such places; {record.left} are left"
+    return place_of(file, match, pattern.confidence, why)
+
+
+def place_of(file: File, match: Match, confidence: float, why: str) -> Place:
+    """A match as a place, with how sure it is and why."""
+    start = file.data.rfind(b"\n", 0, match.start) + 1
     return Place(
         path=file.path,
         line=file.data.count(b"\n", 0, match.start) + 1,
@@ -85,6 +94,6 @@ def _place(file: File, match: Match, pattern: Pattern) -> Place:
         end=match.end,
         before=match.text,
         after=match.replacement or "",
-        confidence=pattern.confidence,
-        why=f"people edited {record.edited} of {record.matched} such places; {record.left} are left",
+        confidence=confidence,
+        why=why,
     )

@@ -113,12 +113,20 @@ _TIGHT_BEHIND = frozenset(". ( [ ! ~".split())
 
 
 def _spaced(before: Version, tokens: Tokens, kept: dict[int, int]) -> str:
-    """Tokens as text: with the white space of `before` between tokens that were neighbours there."""
+    """Tokens as text: with the white space of `before` between tokens that were neighbours there, and its line ends
+    where something was taken away from or put into one."""
     gaps = _gaps(before)
     text = ""
+    used: set[int] = set()
     for at, token in enumerate(tokens):
-        if at and kept.get(at, -1) == kept.get(at - 1, -3) + 1:
-            text += gaps[kept[at]]
+        behind = kept[at - 1] + 1 if at - 1 in kept else len(gaps)
+        in_front = kept.get(at, len(gaps))
+        line_ends = [gap for gap in (behind, in_front) if gap < len(gaps) and "\n" in gaps[gap] and gap not in used]
+        if at and behind == in_front < len(gaps):
+            text += gaps[in_front]
+        elif at and line_ends:
+            used.add(line_ends[0])
+            text += gaps[line_ends[0]]
         elif at and not (token in _TIGHT_BEFORE or tokens[at - 1] in _TIGHT_BEHIND):
             text += " "
         text += token

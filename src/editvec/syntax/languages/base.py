@@ -25,6 +25,8 @@ class Language:
     """Kinds that are one token, canonically LITERAL: strings (interpolated ones whole), characters, numbers."""
     units: frozenset[str]
     """Kinds that people edit as a whole: statements, members, headers."""
+    imports: frozenset[str]
+    """Those of them that bring in names from elsewhere: edited when their uses are."""
     bodies: frozenset[str]
     """Kinds that hold further units; one that spans lines is not part of the unit around it."""
     functions: frozenset[str]

@@ -57,6 +57,7 @@ CPP = Language(
             "field_initializer",
         ]
     ),
+    imports=frozenset({"preproc_include", "using_declaration"}),
     bodies=frozenset(
         [
             "translation_unit",

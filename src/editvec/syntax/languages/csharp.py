@@ -74,6 +74,7 @@ CSHARP = Language(
         ]
     ),
     units=frozenset(_STATEMENTS + _MEMBERS + _FUNCTIONS),
+    imports=frozenset({"using_directive"}),
     bodies=frozenset(
         [
             "compilation_unit",

@@ -55,6 +55,7 @@ GO = Language(
             "package_clause",
         ]
     ),
+    imports=frozenset({"import_spec", "import_declaration"}),
     bodies=frozenset(
         [
             "source_file",

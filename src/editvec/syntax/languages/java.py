@@ -58,6 +58,7 @@ JAVA = Language(
         ]
         + _FUNCTIONS
     ),
+    imports=frozenset({"import_declaration"}),
     bodies=frozenset(
         [
             "program",

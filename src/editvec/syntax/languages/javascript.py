@@ -44,6 +44,7 @@ UNITS = (
     )
     | FUNCTIONS
 )
+IMPORTS = frozenset({"import_statement"})
 BODIES = frozenset(["program", "statement_block", "class_body", "switch_body", "switch_default", "else_clause"])
 LOCALS = """
     (variable_declarator name: (identifier) @name)
@@ -121,6 +122,7 @@ JAVASCRIPT = Language(
     comment_marks=(b"//", b"/*", b"*"),
     literals=LITERALS,
     units=UNITS,
+    imports=IMPORTS,
     bodies=BODIES,
     functions=FUNCTIONS | {"arrow_function"},
     locals_query=LOCALS + "(formal_parameters (identifier) @name)",

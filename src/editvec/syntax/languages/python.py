@@ -42,6 +42,7 @@ PYTHON = Language(
             "case_clause",
         ]
     ),
+    imports=frozenset({"import_statement", "import_from_statement", "future_import_statement"}),
     bodies=frozenset({"module", "block", "decorated_definition"}),
     functions=frozenset({"function_definition"}),
     locals_query="""

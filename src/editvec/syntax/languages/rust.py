@@ -41,6 +41,7 @@ RUST = Language(
             "associated_type",
         ]
     ),
+    imports=frozenset({"use_declaration"}),
     bodies=frozenset(
         [
             "source_file",

@@ -28,6 +28,7 @@ def _dialect(name: str, extensions: tuple[str, ...], grammar: str) -> Language:
                 "ambient_declaration",
             ]
         ),
+        imports=js.IMPORTS,
         bodies=js.BODIES | {"interface_body", "enum_body", "object_type"},
         functions=js.FUNCTIONS | {"arrow_function"},
         locals_query=js.LOCALS
