@@ -289,8 +289,8 @@ def folder_of(name: str | Path | None) -> Path:
 def load(name: str | Path | None = None) -> EditModel:
     """The model in a folder, or the one that comes with the package."""
     folder = folder_of(name)
-    for name in (CONFIG, VOCAB, WEIGHTS):
-        _require(folder, name)
+    for part in (CONFIG, VOCAB, WEIGHTS):
+        _require(folder, part)
     config, vocab = configuration.load(folder / CONFIG).model, Vocab.load(folder / VOCAB)
     grammar = load_grammar(folder, config)
     # A config may say anything: its sizes are compared with the file's before memory is taken for them.

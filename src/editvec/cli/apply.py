@@ -240,8 +240,9 @@ def _changes(rules: list[LoadedRule], finders: dict[str, Finder], paths: list[Pa
             chosen = [rule for rule in rules if rule.language == name]
             for start in range(0, len(files[name]), _FILES_AT_ONCE):
                 part = files[name][start : start + _FILES_AT_ONCE]
-                texts = [each for file in part if is_worth_reading((each := (file, file.read_bytes()))[1])]
-                for change in find_changes(chosen, texts, name, also=finders.get(name)):
+                texts = ((file, file.read_bytes()) for file in part)
+                written = [each for each in texts if is_worth_reading(each[1])]
+                for change in find_changes(chosen, written, name, also=finders.get(name)):
                     places += len(change.edits)
                     yield change
                 done += len(part)
