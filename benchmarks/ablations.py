@@ -46,6 +46,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "graph2tree": {"editor": "graph2tree"},
     "graph2tree, graph": {"editor": "graph2tree", "encoder": "graph"},
     "graph2tree, bag": {"editor": "graph2tree", "encoder": "bag"},
+    "graph2tree, none": {"editor": "graph2tree", "encoder": "none"},
     "graph": {"encoder": "graph"},
     "graph2tree, residual, tied, changed tokens only, head of 2,000": {**OURS, "editor": "graph2tree"},
     "graph2tree, the same, carry of 4": {**OURS, "editor": "graph2tree", "carry": 4},

@@ -90,6 +90,9 @@ class TrainingConfig:
     exchange: float = 0.0
     """The share of batches in which an edit is learned from the vector of another one of its shape, so that a vector
     says what is done, and not where or to what."""
+    precision: str = "auto"
+    """Of the factors of large matrix products: float32, bfloat16, or auto, which is bfloat16 where the processor has
+    instructions for it."""
     fraction: float = 1.0
     """The share of the training set that is used: the same edits for the same seed."""
 
@@ -120,7 +123,11 @@ RECIPES: Mapping[str, Config] = {
     ),
 }
 
-_CHOICES = {"schedule": ("patience", "linear"), "trees": ("file", "parsed")}
+_CHOICES = {
+    "schedule": ("patience", "linear"),
+    "trees": ("file", "parsed"),
+    "precision": ("auto", "float32", "bfloat16"),
+}
 _POSITIVE = frozenset(
     "vocab_size min_count max_tokens max_context embed_dim tag_dim tail_dim hidden_dim edit_dim graph_layers "
     "graph_steps epochs batch_edits batch_tokens learning_rate clip patience".split()

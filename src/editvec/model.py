@@ -43,7 +43,7 @@ from editvec.vocab import Vocab, read_tokens
 CONFIG, VOCAB, GRAMMAR = "config.toml", "vocab.json", "grammar.json"
 WEIGHTS, SEEN = "model.safetensors", "seen.u64"
 _BATCH, _TOKENS = 256, 32_768
-_ROWS = 640
+_ROWS = 2_560
 """Hypotheses that are searched at once."""
 PACKAGED = Path(__file__).parent / "packaged"
 """The model that comes with the package."""

@@ -187,7 +187,7 @@ class TokenWriter(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """The best choices of the tail in some rows; the part that belongs to a source's others goes to them."""
         first = FIRST_GENERATED + self.generator.head_size
-        probabilities = self.generator.tail_spread(states[rows]) * mass[rows, None]
+        probabilities = self.generator.tail_spread(states[rows]).mul_(mass[rows, None])
         if others is not None:
             places = others.tokens[rows] - first
             inside = (places >= 0) & (places < probabilities.shape[1])

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
+
+from editvec.nn.products import by_rows, over_rows, prepared
 
 
 class Spread(NamedTuple):
@@ -76,20 +77,24 @@ class Generator(nn.Module):
     def spread(self, states: Tensor) -> Spread:
         """The probabilities of all choices of the head, and of the tail as a whole. Not for training."""
         weight, bias = self._head_weights()
-        scores = torch.addmm(bias, states, weight.t())
-        scores.sub_(scores.amax(1, keepdim=True)).exp_()
-        scores.mul_(scores.sum(1, keepdim=True).reciprocal_())
+        scores = _softmax_(torch.addmm(bias, states, weight.t()))
         return Spread(scores[:, : self.head_size], scores[:, self.head_size] if self.has_tail else None)
 
     def tail_spread(self, states: Tensor) -> Tensor:
         """The probabilities of the tail's choices, given that it is one of them: [n, tail size]."""
-        return functional.linear(self.project(states), self.tail.weight, self.tail.bias).softmax(-1)
+        return _softmax_(torch.addmm(self.tail.bias, self.project(states), self.tail.weight.t()))
 
     def _head_weights(self) -> tuple[Tensor, Tensor]:
         if not self.has_tail:
             return self.head.weight, self.head.bias
         more = self.any_of_tail
         return torch.cat([self.head.weight, more.weight]), torch.cat([self.head.bias, more.bias])
+
+
+def _softmax_(scores: Tensor) -> Tensor:
+    """In place, each row."""
+    scores.sub_(scores.amax(1, keepdim=True)).exp_()
+    return scores.mul_(scores.sum(1, keepdim=True).reciprocal_())
 
 
 def _chosen(states: Tensor, weight: Tensor, bias: Tensor, choices: Tensor) -> Tensor:
@@ -103,21 +108,23 @@ class _Chosen(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, states: Tensor, weight: Tensor, bias: Tensor, choices: Tensor) -> Tensor:
-        scores = torch.addmm(bias, states, weight.t())
+        ready = prepared(states)
+        scores = by_rows(ready, weight.t(), len(states)).add_(bias)
         if not len(states):
-            ctx.save_for_backward(states, weight, choices, scores, scores.sum(1), scores.sum(1))
+            ctx.save_for_backward(ready, weight, choices, scores, scores.sum(1), scores.sum(1))
             return scores.sum(1)
         exponents = scores.sub_(scores.amax(1, keepdim=True)).exp_()
         inverse = exponents.sum(1).reciprocal_()
         chosen = exponents.gather(1, choices[:, None]).squeeze(1).mul_(inverse)
-        ctx.save_for_backward(states, weight, choices, exponents, inverse, chosen)
+        ctx.save_for_backward(ready, weight, choices, exponents, inverse, chosen)
         return chosen
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
-        states, weight, choices, exponents, inverse, chosen = ctx.saved_tensors
+        ready, weight, choices, exponents, inverse, chosen = ctx.saved_tensors
         # d chosen / d score = chosen · (1[choice] − softmax); the exponents become that in place, so once only.
         slope = gradients[0] * chosen
         scores = exponents.mul_(-(slope * inverse)[:, None])
         scores.scatter_add_(1, choices[:, None], slope[:, None])
-        return scores @ weight, scores.t() @ states, scores.sum(0), None
+        of_scores = prepared(scores, ready.dtype)
+        return by_rows(of_scores, weight, len(scores)), over_rows(of_scores, ready), scores.sum(0), None

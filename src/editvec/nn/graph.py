@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 
+from editvec.nn.products import by_rows, over_rows, prepared
+
 
 class Edges(NamedTuple):
     """Edges of several types between numbered nodes."""
@@ -123,45 +125,48 @@ class _Rounds(torch.autograd.Function):
             for out, source, weight in _by_type(wiring, message, said, state[wiring.senders]):
                 torch.mm(source, weight.t(), out=out)
             torch.add(wiring.arrive.of(said), always, out=heard[now])
-            torch.addmm(gate_bias, heard[now], inputs.t(), out=gate)
-            gate[:, :both].addmm_(state, recurrent[:both].t()).sigmoid_()
-            torch.addmm(recurrent_bias[both:], state, recurrent[both:].t(), out=keep)
+            ready = prepared(state)
+            of_state = by_rows(ready, recurrent.t(), nodes)
+            torch.add(by_rows(prepared(heard[now]), inputs.t(), nodes), gate_bias, out=gate)
+            gate[:, :both].add_(of_state[:, :both]).sigmoid_()
+            torch.add(of_state[:, both:], recurrent_bias[both:], out=keep)
             reset, update, new = gate.chunk(3, 1)
             new.addcmul_(reset, keep).tanh_()
             torch.lerp(new, state, update, out=hidden[now + 1])
         ctx.save_for_backward(message, inputs, recurrent, hidden, heard, keeps, gates)
-        ctx.wiring = wiring
+        ctx.wiring, ctx.precision = wiring, ready.dtype
         return hidden[num_rounds]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         message, inputs, recurrent, hidden, heard, keeps, gates = ctx.saved_tensors
         wiring: Wiring = ctx.wiring
-        rounds, _, dim = heard.shape
-        both = 2 * dim
+        rounds, nodes, dim = heard.shape
         reset, update, new = gates.chunk(3, 2)
         # What a gradient is multiplied with does not depend on it: all rounds at once.
         to_new = (1 - update) * (1 - new * new)
         to_update = (hidden[:-1] - new) * update * (1 - update)
         to_reset = keeps * reset * (1 - reset)
-        of_gates, of_keeps = torch.empty_like(gates), torch.empty_like(keeps)
+        # Of new, reset, update and what is kept: the first three read what was heard, the last three the states.
+        of_gates = heard.new_empty(rounds, nodes, 4 * dim)
+        heard_by = inputs.roll(dim, 0)
         of_heard = torch.empty_like(heard)
         of_said = heard.new_empty(rounds, len(wiring.senders), dim)
         back = heard.new_empty(len(wiring.senders), dim)
         of_state = gradients[0]
         for now in range(rounds - 1, -1, -1):
-            of_reset, of_update, of_new = of_gates[now].chunk(3, 1)
+            of_new, of_reset, of_update, of_keep = of_gates[now].chunk(4, 1)
             torch.mul(of_state, to_new[now], out=of_new)
             torch.mul(of_state, to_update[now], out=of_update)
             torch.mul(of_new, to_reset[now], out=of_reset)
-            torch.mul(of_new, reset[now], out=of_keeps[now])
-            torch.mm(of_gates[now], inputs, out=of_heard[now])
+            torch.mul(of_new, reset[now], out=of_keep)
+            ready = prepared(of_gates[now], ctx.precision)
+            of_heard[now] = by_rows(ready[:, : 3 * dim], heard_by, nodes)
             of_said[now] = wiring.leave.of(of_heard[now])
             for out, source, weight in _by_type(wiring, message, back, of_said[now]):
                 torch.mm(source, weight, out=out)
             of_state = torch.addcmul(wiring.sent.of(back), of_state, update[now])
-            of_state.addmm_(of_gates[now, :, :both], recurrent[:both])
-            of_state.addmm_(of_keeps[now], recurrent[both:])
+            of_state += by_rows(ready[:, dim:], recurrent, nodes)
         of_message = torch.zeros_like(message)
         start = 0
         for kind, size in enumerate(wiring.sizes):
@@ -169,17 +174,17 @@ class _Rounds(torch.autograd.Function):
                 spoke = hidden[:-1].index_select(1, wiring.senders[start : start + size]).view(-1, dim)
                 of_message[kind] = of_said[:, start : start + size].reshape(-1, dim).t() @ spoke
             start += size
-        of_gates, of_keeps = of_gates.view(-1, 3 * dim), of_keeps.view(-1, dim)
-        before = hidden[:-1].reshape(-1, dim)
+        of_gates = of_gates.view(-1, 4 * dim)
+        ready = prepared(of_gates, ctx.precision)
         of_bias = of_gates.sum(0)
         return (
             of_state,
             of_message,
             wiring.counts.t() @ of_heard.sum(0),
-            of_gates.t() @ heard.view(-1, dim),
-            torch.cat([of_gates[:, :both].t() @ before, of_keeps.t() @ before]),
-            of_bias,
-            torch.cat([of_bias[:both], of_keeps.sum(0)]),
+            over_rows(ready[:, : 3 * dim], prepared(heard.view(-1, dim), ctx.precision)).roll(-dim, 0),
+            over_rows(ready[:, dim:], prepared(hidden[:-1].reshape(-1, dim), ctx.precision)),
+            of_bias[: 3 * dim].roll(-dim, 0),
+            of_bias[dim:],
             None,
             None,
         )

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from editvec.nn.products import by_rows, over_rows, prepared
+
 
 class States(NamedTuple):
     """What a recurrent layer made of padded sequences."""
@@ -153,8 +155,8 @@ class _Recurrence(torch.autograd.Function):
         size, units = len(weight), hidden.shape[-1]
         batch, longest, _ = inputs.shape
         order, places = packing.order, packing.places[:size]
-        packed = inputs.reshape(batch * longest, -1)[places]  # [D, N, I]
-        gates = torch.baddbmm(bias[:, None], packed, weight)
+        packed = prepared(inputs.reshape(batch * longest, -1)[places])  # [D, at least N, I]
+        gates = by_rows(packed, weight, places.shape[1]).add_(bias[:, None])
         hiddens, cells = (inputs.new_empty(size, batch + places.shape[1], units) for _ in range(2))
         hiddens[:, :batch], cells[:, :batch] = hidden[:, order], cell[:, order]
         squashed = inputs.new_empty(size, places.shape[1], units)
@@ -233,21 +235,22 @@ class _Recurrence(torch.autograd.Function):
             before = batch + at - packing.sizes[step - 1] if step else 0
             said[:, before : before + num].baddbmm_(gate, transposed)
             behind = at
-        of_packed = torch.bmm(flat, weight.transpose(1, 2))
-        of_inputs = packed.new_zeros(batch * longest, packed.shape[-1])
+        of_gates = prepared(flat, packed.dtype)
+        of_packed = by_rows(of_gates, weight.transpose(1, 2), total)
+        of_inputs = cells.new_zeros(batch * longest, packed.shape[-1])
         of_inputs[places[0]] = of_packed[0]
         for number in range(1, size):
             of_inputs[places[number]] += of_packed[number]
         back_to_order = torch.empty_like(order).scatter_(0, order, torch.arange(batch))
         return (
             of_inputs.view(ctx.shape),
-            torch.bmm(packed.transpose(1, 2), flat),
-            torch.bmm(hiddens[:, packing.previous].transpose(1, 2), flat),
+            over_rows(packed, of_gates),
+            over_rows(prepared(hiddens[:, packing.previous], packed.dtype), of_gates),
             flat.sum(1),
             said[:, :batch][:, back_to_order],
             of_cells[:, back_to_order],
             None if of_always is None else of_always[:, back_to_order],
-            None if back is None or looked is None else torch.bmm(hiddens[:, looked].transpose(1, 2), flat),
+            None if looked is None else over_rows(prepared(hiddens[:, looked], packed.dtype), of_gates),
             None,
             None,
         )

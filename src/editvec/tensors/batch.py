@@ -1,12 +1,14 @@
 """Examples side by side: the one place that pads. Masks are True where something is.
 
-What an editor reads (`SourceBatch`) is its own type, without `after`: an editor cannot see the answer.
+What an editor reads (`SourceBatch`) is its own type, without `after`: an editor cannot see the answer. What not every
+model reads, such as where a target could be copied from, is made when it is first asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -96,15 +98,29 @@ class StepBatch:
     from_context: Copies
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TargetBatch:
     """What an editor should write, and where it could copy it from."""
 
     after: Ragged
-    from_before: Copies
-    from_context: Copies
-    steps: StepBatch | None = None
-    """Where the examples have actions."""
+    source: SourceBatch
+    actions: tuple[ActionSteps, ...]
+    """Where the examples have them."""
+
+    @cached_property
+    def from_before(self) -> Copies:
+        """Where each token of after stands in before."""
+        return _copies(self.after, self.source.before)
+
+    @cached_property
+    def from_context(self) -> Copies:
+        """Where it stands in the context."""
+        return _copies(self.after, self.source.context)
+
+    @cached_property
+    def steps(self) -> StepBatch | None:
+        """The actions, where the examples have them."""
+        return _steps(self.actions, self.source) if self.actions else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +147,20 @@ class GraphBatch:
     after_tokens: TokenNodes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Batch:
     """Edits side by side."""
 
     source: SourceBatch
     target: TargetBatch
     alignment: AlignmentBatch
-    graph: GraphBatch | None = None
-    """Where the examples have trees."""
+    trees: tuple[TreePair, ...]
+    """Where the examples have them."""
+
+    @cached_property
+    def graph(self) -> GraphBatch | None:
+        """The trees as graphs, where the examples have them."""
+        return _graph(self.trees) if self.trees else None
 
     def __len__(self) -> int:
         return len(self.source.before.lengths)
@@ -171,13 +192,10 @@ def collate_source(examples: Sequence[Example]) -> SourceBatch:
 def collate(examples: Sequence[Example], *, changed_only: bool = False) -> Batch:
     """Examples as a batch; with `changed_only` the alignment holds the changed positions alone."""
     source = collate_source(examples)
-    after = _pad([example.after for example in examples])
-    steps = [example.steps for example in examples if example.steps is not None]
     target = TargetBatch(
-        after,
-        _copies(after, source.before),
-        _copies(after, source.context),
-        _steps(steps, source) if steps else None,
+        _pad([example.after for example in examples]),
+        source,
+        tuple(example.steps for example in examples if example.steps is not None),
     )
     kept = [example.tags != 0 if changed_only else slice(None) for example in examples]
     pairs = list(zip(examples, kept, strict=True))
@@ -186,8 +204,8 @@ def collate(examples: Sequence[Example], *, changed_only: bool = False) -> Batch
         _pad([example.aligned_before[keep] for example, keep in pairs], NOWHERE).ids,
         _pad([example.aligned_after[keep] for example, keep in pairs], NOWHERE).ids,
     )
-    pairs_of_trees = [example.trees for example in examples if example.trees is not None]
-    return Batch(source, target, alignment, _graph(pairs_of_trees) if pairs_of_trees else None)
+    trees = tuple(example.trees for example in examples if example.trees is not None)
+    return Batch(source, target, alignment, trees)
 
 
 def _pad(sequences: Sequence[Numbers], fill: int = PAD) -> Ragged:

@@ -24,6 +24,7 @@ from editvec.config import Config
 from editvec.errors import UserError
 from editvec.files import write_atomically
 from editvec.model import CONFIG, WEIGHTS, EditModel, load_weights, save_weights
+from editvec.nn.products import precision
 from editvec.tensors.corpus import Corpus, Lesson, by_length, epoch_batches
 from editvec.tensors.example import Example
 from editvec.training.checkpoint import RunState, load_checkpoint, save_checkpoint
@@ -148,7 +149,8 @@ class Trainer:
             pairs = zip(self._own(examples), self._own(lesson.shown), strict=True)
             is_other = torch.tensor([one is not other for one, other in pairs])
         learner.train()
-        losses = -learner(batch, shown, is_other)
+        with precision(settings.precision):
+            losses = -learner(batch, shown, is_other)
         # A process averages over its own share, torch over processes: the weights make it the mean of all edits.
         weight = float(len(examples) > world.rank)
         self.optimiser.zero_grad()

@@ -1,0 +1,80 @@
+"""Large products in bfloat16 are those in float32, but for rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from editvec.nn.generator import Generator
+from editvec.nn.graph import Edges, GraphNetwork, Wiring
+from editvec.nn.products import by_rows, has_bfloat16, over_rows, precision, prepared
+from editvec.nn.recurrent import LSTM
+
+
+@pytest.mark.parametrize("rows", [0, 1, 15, 16, 17, 129, 1_000])
+def test_rows_are_added_for_the_processor_and_taken_away_again(rows: int) -> None:
+    torch.manual_seed(0)
+    table, weight = torch.randn(2, rows, 5), torch.randn(2, 5, 3)
+    with precision("bfloat16"):
+        ready = prepared(table)
+    assert ready.dtype == torch.bfloat16 and rows <= ready.shape[1] <= max(rows + 15, rows * 9 // 8)
+    torch.testing.assert_close(by_rows(ready, weight, rows), table @ weight, rtol=0.02, atol=0.05)
+    torch.testing.assert_close(
+        over_rows(ready, ready), table.transpose(1, 2) @ table, rtol=0.02, atol=0.05 * (1 + rows) ** 0.5
+    )
+
+
+def test_few_different_sizes_occur() -> None:
+    with precision("bfloat16"):
+        assert len({len(prepared(torch.empty(rows, 1))) for rows in range(1, 4_097)}) < 80
+
+
+def test_precision_holds_inside_only() -> None:
+    table = torch.ones(3, 2)
+    with precision("bfloat16"), precision("float32"):
+        assert prepared(table) is table
+    assert prepared(table) is table
+    with precision("auto"):
+        assert (prepared(table).dtype == torch.bfloat16) == has_bfloat16()
+
+
+def _lstm() -> tuple[torch.nn.Module, Callable[[], Tensor]]:
+    layer = LSTM(input_dim=24, dim=16, num_directions=2)
+    inputs, lengths = torch.randn(6, 9, 24), torch.tensor([9, 3, 4, 9, 1, 6])
+    return layer, lambda: layer(inputs, lengths).all.square().mean()
+
+
+def _generator() -> tuple[torch.nn.Module, Callable[[], Tensor]]:
+    layer = Generator(dim=16, num_choices=90, head_size=30, tail_dim=8)
+    states, choices = torch.randn(40, 16), torch.arange(40) * 2
+    return layer, lambda: -layer.probability_of(states, choices).log().mean()
+
+
+def _graph() -> tuple[torch.nn.Module, Callable[[], Tensor]]:
+    layer = GraphNetwork(dim=16, num_edge_types=2, num_steps=3)
+    states = torch.randn(30, 16)
+    edges = Edges(torch.arange(29), torch.arange(1, 30), torch.arange(29) % 2)
+    wiring = Wiring.of(edges, 30, 2)
+    return layer, lambda: layer(states, wiring).square().mean()
+
+
+@pytest.mark.parametrize("made", [_lstm, _generator, _graph])
+def test_a_layer_learns_the_same_in_bfloat16(made: Callable[[], tuple[torch.nn.Module, Callable[[], Tensor]]]) -> None:
+    torch.manual_seed(0)
+    layer, loss = made()
+    found: dict[str, tuple[Tensor, list[Tensor]]] = {}
+    for name in ("float32", "bfloat16"):
+        layer.zero_grad()
+        with precision(name):
+            value = loss()
+        # What was prepared going forwards decides how it goes back, wherever that is asked for.
+        value.backward()
+        found[name] = value.detach(), [weight.grad.clone() for weight in layer.parameters() if weight.grad is not None]
+    (exact, slopes), (rounded, near) = found["float32"], found["bfloat16"]
+    assert not torch.equal(exact, rounded)
+    torch.testing.assert_close(rounded, exact, rtol=0.02, atol=1e-3)
+    for one, other in zip(slopes, near, strict=True):
+        assert (one - other).norm() <= 0.03 * one.norm()
