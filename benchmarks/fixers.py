@@ -1,11 +1,13 @@
 """Rules from k files of a fixer, run on the fixer's other files: does the file become the official one, to the byte?
 
     python benchmarks/fixers.py --data DATA --k 1 3 10 --draws 2
+    python benchmarks/fixers.py --data DATA --k 3 10 --draws 1 --editor packaged
 
 Only the official site counts: a file holds one fix, and a rule may rightly fire at others, counted as "besides".
 A site is right when the file equals the official fixer's byte for byte, "but for white space" when only white space
 differs (the official fixers also re-indent lines, a rule does not touch them), left alone when no rule fires there, and
-wrong when a rule writes something else.
+wrong when a rule writes something else. With `--editor`, a trained model looks where no rule fires, as `editvec apply
+--like … --editor` does, and what it adds is counted by itself.
 """
 
 from __future__ import annotations
@@ -23,14 +25,20 @@ from typing import Any
 
 import orjson
 
+from editvec.edit import Edit
+from editvec.learning.editor import finder_like
+from editvec.model import EditModel, folder_of, load
 from editvec.patterns import astgrep
 from editvec.patterns.astgrep import Match
 from editvec.patterns.induction import induce
 from editvec.patterns.proof import Proved, apply_matches, disjoint, same_tokens
 from editvec.patterns.rule import Rule, dump
 from editvec.patterns.site import Example, num_common
+from editvec.rewrite.apply import Finder
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
+from editvec.syntax.snippet import snippet_edit
+from editvec.syntax.treesitter import Parsed
 
 CSHARP = languages.get("csharp")
 VERDICTS = ("exact", "spaced", "alone", "wrong")
@@ -56,17 +64,41 @@ def judge(rules: Sequence[Proved], tests: Sequence[Example]) -> list[tuple[str, 
     written = [each.rule.as_dict() for each in rules if isinstance(each.rule, Rule)]
     text = "---\n".join(dump({**rule, "id": str(at)}) for at, rule in enumerate(written))
     found = astgrep.scan(text, [test.before for test in tests], "csharp")
-    verdicts = []
-    for test, matches in zip(tests, found, strict=True):
-        match = _at_site(matches, changed(test.before, test.after))
-        besides = len(disjoint([each for each in matches if each is not match]))
-        if match is None:
-            verdicts.append(("alone", besides, ""))
-            continue
-        result = apply_matches(test.before, [match])
-        exact = "exact" if result == test.after else "spaced" if same_tokens(test, result) else "wrong"
-        verdicts.append((exact, besides, f"[{match.rule}] {match.text}  →  {match.replacement}"))
-    return verdicts
+    return [_verdict(test, matches) for test, matches in zip(tests, found, strict=True)]
+
+
+def judge_editor(find: Finder, tests: Sequence[Example]) -> list[tuple[str, int, str]]:
+    """The same for what an editor would write."""
+    found = find([test.before for test in tests])
+    return [
+        _verdict(test, [each._replace(rule=str(at)) for at, each in enumerate(matches)])
+        for test, matches in zip(tests, found, strict=True)
+    ]
+
+
+def edit_of(example: Example) -> Edit | None:
+    """The smallest statement that a fix is in, before and after it; None where the two do not correspond."""
+    sides = [(example.before, example.after), (example.after, example.before)]
+    spans = []
+    for data, other in sides:
+        low, high = changed(data, other)
+        units = Parsed(example.language, data).units(0, len(data))
+        spans.append({(unit.start, len(data) - unit.end) for unit in units if unit.start <= low and high <= unit.end})
+    start, behind = max(spans[0] & spans[1], key=sum, default=(0, 0))
+    if not (start or behind):
+        return None
+    before, after = (data[start : len(data) - behind].decode(errors="replace") for data, _ in sides)
+    return snippet_edit(before, after, example.language.name)
+
+
+def _verdict(test: Example, matches: Sequence[Match]) -> tuple[str, int, str]:
+    match = _at_site(matches, changed(test.before, test.after))
+    besides = len(disjoint([each for each in matches if each is not match]))
+    if match is None:
+        return "alone", besides, ""
+    result = apply_matches(test.before, [match])
+    exact = "exact" if result == test.after else "spaced" if same_tokens(test, result) else "wrong"
+    return exact, besides, f"[{match.rule}] {match.text}  →  {match.replacement}"
 
 
 def _at_site(matches: Sequence[Match], site: tuple[int, int]) -> Match | None:
@@ -84,6 +116,8 @@ def main() -> None:
     parser.add_argument("--k", type=int, nargs="+", default=[1, 3, 10])
     parser.add_argument("--draws", type=int, default=2, help="how often k files are drawn")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--editor", help="a trained model for what no rule reaches")
+    parser.add_argument("--sure", type=float, default=0.8, help="the least chance to be right that the editor needs")
     parser.add_argument("--fixers", nargs="*", help="only these")
     parser.add_argument("--show", action="store_true", help="print the rules, and what was written wrongly")
     parser.add_argument("--json", action="store_true")
@@ -95,12 +129,10 @@ def main() -> None:
             fixer = row["id"].partition("_")[0]
             if not options.fixers or fixer in options.fixers:
                 groups[fixer].append(example_of(row))
+    editor = load(folder_of(options.editor)) if options.editor else None
     results = {}
     for k in options.k:
-        table = {
-            fixer: _run(fixer, examples, k, options.draws, options.seed, options.show)
-            for fixer, examples in sorted(groups.items())
-        }
+        table = {fixer: _run(fixer, examples, k, options, editor) for fixer, examples in sorted(groups.items())}
         results[k] = {fixer: dict(counts) for fixer, counts in table.items()}
         if not options.json:
             _print(k, table)
@@ -108,11 +140,14 @@ def main() -> None:
         print(json.dumps(results))
 
 
-def _run(fixer: str, examples: list[Example], k: int, draws: int, seed: int, show: bool) -> Counter[str]:
+def _run(
+    fixer: str, examples: list[Example], k: int, options: argparse.Namespace, editor: EditModel | None
+) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for draw in range(draws):
+    show: bool = options.show
+    for draw in range(options.draws):
         order = list(examples)
-        random.Random(f"{seed} {fixer} {draw}").shuffle(order)
+        random.Random(f"{options.seed} {fixer} {draw}").shuffle(order)
         rules = induce(order[:k])
         tests = order[k:]
         counts["rules"] += len(rules)
@@ -121,7 +156,15 @@ def _run(fixer: str, examples: list[Example], k: int, draws: int, seed: int, sho
             for at, each in enumerate(rules):
                 inside = f"  in {each.rule.inside}" if isinstance(each.rule, Rule) and each.rule.inside else ""
                 print(f"  {fixer} [{at}] {len(each.proof.support)}× {each.rule.summary}{inside}", file=sys.stderr)
-        for test, (verdict, besides, wrote) in zip(tests, judge(rules, tests), strict=True):
+        verdicts = judge(rules, tests)
+        shown = [edit for edit in map(edit_of, order[:k]) if edit is not None]
+        if editor is not None and shown:
+            left = [at for at, (verdict, _, _) in enumerate(verdicts) if verdict == "alone"]
+            said = judge_editor(finder_like(editor, shown, options.sure), [tests[at] for at in left])
+            for at, (verdict, besides, wrote) in zip(left, said, strict=True):
+                counts[f"editor {verdict}"] += 1
+                verdicts[at] = verdict, verdicts[at][1] + besides, wrote
+        for test, (verdict, besides, wrote) in zip(tests, verdicts, strict=True):
             counts[verdict] += 1
             counts["besides"] += besides
             if show and verdict == "wrong":
@@ -142,6 +185,8 @@ def _print(k: int, table: dict[str, Counter[str]]) -> None:
         shares.append(_row(fixer, counts))
         total += counts
     _row("micro", total)
+    if said := {name: total[f"editor {name}"] for name in VERDICTS if total[f"editor {name}"]}:
+        print("of these by the editor, sites: " + ", ".join(f"{name} {count}" for name, count in said.items()))
     means = [sum(column) / len(column) for column in zip(*shares, strict=True)]
     print(f"{'macro':<10}{'':>8}" + "".join(f"{100 * mean:8.1f}" for mean in means))
 

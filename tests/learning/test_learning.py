@@ -287,6 +287,14 @@ def test_an_editor_follows_examples_in_texts() -> None:
     assert [[match.replacement for match in matches] for matches in find(texts)] == [["Log.Debug(one, two);"], []]
 
 
+def test_an_editor_follows_an_example_whose_names_are_others() -> None:
+    find = finder_like(
+        load(), [snippet_edit("return x == null ? null : x.Name;", "return x?.Name;", "csharp", "e")], 0.3
+    )
+    text = b"class A {\n  object M() {\n    total = total + 2;\n    return order == null ? null : order.Owner;\n  }\n}\n"
+    assert [match.replacement for match in find([text])[0]] == ["return order?.Owner;"]
+
+
 def test_an_editor_that_is_never_right_says_nothing(shop: Path, learned: Learned) -> None:
     torch.manual_seed(1)
     pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")

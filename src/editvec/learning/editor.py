@@ -8,14 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from editvec.diff import Tag, align
 from editvec.diff.shapes import Gist, shape_of
-from editvec.edit import Edit
+from editvec.edit import Edit, Tokens
 from editvec.errors import UserError
 from editvec.learning.find import place_of, sound
 from editvec.learning.present import File
@@ -38,6 +39,8 @@ _PRECISION = 0.9
 _SLACK = 0.05
 _LIKE = 0.5
 """How much of its tokens a statement must share with one of the befores (Jaccard)."""
+_ALIKE = 0.3
+"""How much of its pairs of tokens, names aside, a statement must share with an example that a person gave."""
 _MOST_TRIED = 60
 _LONGEST = 400
 
@@ -188,13 +191,15 @@ def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Find
     where it does what one of the examples does, and is right with a chance of at least `sure` as far as it can tell."""
     vectors = model.encode(examples)
     language = examples[0].language
-    # What a single example has, another place may have otherwise.
-    names = _shared_names(examples) if len(examples) > 1 else frozenset[str]()
+    pieces = [snippet_edit(edit.before.text, edit.after.text, edit.language) for edit in examples]
+    # What a single example has, another place may have otherwise, but not what is called where it changes.
+    names = _shared_names(examples) if len(examples) > 1 else _called(pieces[0])
+    models = [_Model.of(edit.before.tokens, model.gist(edit), names) for edit in pieces]
 
     def find(texts: Sequence[bytes]) -> list[list[Match]]:
         files = [File(str(number), language, text) for number, text in enumerate(texts)]
         found: list[list[Match]] = [[] for _ in texts]
-        candidates = _candidates(examples, files, names)
+        candidates = (place for file in files for place in _most_alike(models, file))
         for file, match in _rewritten(model, examples, vectors, candidates, math.log(sure)):
             found[int(file.path)].append(match)
         return found
@@ -202,10 +207,68 @@ def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Find
     return find
 
 
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """A before that others are compared with: what its edit takes away must be there, and some names; the rest may have
+    others."""
+
+    needed: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, before: Tokens, gist: Gist, names: frozenset[str]) -> _Model:
+        needed = names | {token for sign, token in gist if sign == "-"}
+        return cls(needed, _pairs(before, needed))
+
+    def likeness(self, tokens: Tokens) -> float:
+        """Of a statement, from 0 to 1; 0 where the edit could not be made."""
+        if not self.needed <= frozenset(tokens):
+            return 0.0
+        pairs = _pairs(tokens, self.needed)
+        return len(pairs & self.pairs) / len(pairs | self.pairs)
+
+
+def _pairs(tokens: Tokens, own: frozenset[str]) -> frozenset[tuple[str, str]]:
+    """Neighbouring tokens, all words but some alike."""
+    read = ["word" if any(map(str.isalpha, token)) and token not in own else token for token in tokens]
+    return frozenset(pairwise(["", *read, ""]))
+
+
+def _most_alike(models: Sequence[_Model], file: File) -> list[tuple[File, int, int]]:
+    """The statements of a file that are most like one of the models, in the order of the file."""
+    language = get(file.language)
+    assert isinstance(language, Language)
+    parsed = Parsed(language, file.data)
+    found = []
+    for unit in parsed.units(0, len(file.data)):
+        if unit.end - unit.start <= _LONGEST:
+            tokens = tuple(leaf.text for leaf in parsed.leaves(unit.start, unit.end))
+            found.append((max(each.likeness(tokens) for each in models), unit.start, unit.end))
+    best = sorted((each for each in found if each[0] >= _ALIKE), reverse=True)[:_MOST_TRIED]
+    return [(file, start, end) for _, start, end in sorted(best, key=lambda each: each[1:])]
+
+
 def _shared_names(edits: Sequence[Edit]) -> frozenset[str]:
     """The names that all the edits' befores have."""
     shared = frozenset.intersection(*(frozenset(edit.before.tokens) for edit in edits))
     return frozenset(token for token in shared if any(map(str.isalpha, token)))
+
+
+def _called(edit: Edit) -> frozenset[str]:
+    """The names that stay, next to what changes, and are called or are members."""
+    before = edit.before.tokens
+    places = align(before, edit.after.tokens).positions
+    near = {
+        one.before
+        for pair in pairwise(places)
+        for one, other in (pair, pair[::-1])
+        if one.tag is Tag.EQUAL and other.tag is not Tag.EQUAL and one.before is not None
+    }
+    return frozenset(
+        before[at]
+        for at in near
+        if any(map(str.isalpha, before[at])) and (before[at + 1 : at + 2] == ("(",) or before[max(0, at - 1)] == ".")
+    )
 
 
 def _candidates(edits: Sequence[Edit], files: Sequence[File], names: frozenset[str]) -> Iterator[tuple[File, int, int]]:

@@ -1,0 +1,97 @@
+"""Are the patterns and places that `editvec learn` shows sensible? Draws some by chance for a person to judge, counts.
+
+The list that was judged is `benchmarks/judged.tsv`: a pattern by its two sides, a place by its commit and line. The
+goals are 80 % of the patterns and 70 % of the places.
+
+    editvec learn clones/gin -o learned/gin                  # and so on
+    python benchmarks/judge.py draw learned/* -o judged.tsv  # then write y or n into the last column
+    python benchmarks/judge.py count judged.tsv
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import click
+import numpy as np
+
+from editvec.evaluation.metrics import mean
+
+
+class Judged(NamedTuple):
+    kind: str
+    repository: str
+    where: str
+    """The head of a pattern's repository, or a place in it."""
+    before: str
+    after: str
+    verdict: str
+
+
+@click.group()
+def main() -> None:
+    """Draw and count."""
+
+
+@main.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path))
+@click.option("--number", default=100, show_default=True, help="Of patterns, and of places.")
+@click.option("--top", default=20, show_default=True, help="Only so many patterns of a repository, the first ones.")
+@click.option("--texts", is_flag=True, help="Also write what stands at a place, for the eye.")
+@click.option("--seed", default=0, show_default=True)
+def draw(folders: tuple[Path, ...], out: Path, number: int, top: int, texts: bool, seed: int) -> None:
+    """Patterns and places by chance, from what was learned."""
+    every = [each for folder in folders for each in _shown(folder, top, texts)]
+    chance = Random(seed)
+    with out.open("w", encoding="utf-8", newline="") as stream:
+        lines = csv.writer(stream, "excel-tab", lineterminator="\n")
+        lines.writerow(Judged._fields)
+        for kind in ("pattern", "place"):
+            some = [each for each in every if each.kind == kind]
+            lines.writerows(sorted(chance.sample(some, min(number, len(some)))))
+
+
+def _shown(folder: Path, top: int, texts: bool) -> Iterator[Judged]:
+    learned = json.loads((folder / "patterns.json").read_text())
+    head = learned["head"][:10]
+    for pattern in learned["patterns"]:
+        sides = _short(pattern["before"]), _short(pattern["after"])
+        if pattern["number"] <= top:
+            yield Judged("pattern", folder.name, head, *sides, "")
+        for place in pattern["places"]:
+            where = f"{head}:{place['path']}:{place['line']}"
+            yield Judged("place", folder.name, where, *((place["before"], place["after"]) if texts else sides), "")
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= 100 else plain[:99] + "…"
+
+
+@main.command()
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+def count(file: Path) -> None:
+    """The shares that were judged sensible."""
+    with file.open(encoding="utf-8", newline="") as stream:
+        rows = [Judged(**row) for row in csv.DictReader(stream, dialect="excel-tab")]
+    click.echo("| | judged | sensible | repositories | by repository, mean |\n|---|---|---|---|---|")
+    for kind in ("pattern", "place"):
+        judged = [each for each in rows if each.kind == kind and each.verdict in ("y", "n")]
+        names = sorted({each.repository for each in judged})
+        values = np.array([each.verdict == "y" for each in judged], float)
+        means = [np.mean([each.verdict == "y" for each in judged if each.repository == name]) for name in names]
+        low, value, high = (100 * each for each in mean(values))
+        click.echo(
+            f"| {kind}s | {len(judged)} | {value:.0f} % ({low:.0f} – {high:.0f}) | {len(names)} "
+            f"| {100 * np.mean(means):.0f} % |"
+        )
+
+
+if __name__ == "__main__":
+    main()
