@@ -86,7 +86,7 @@ def count(file: Path) -> None:
         names = sorted({each.repository for each in judged})
         values = np.array([each.verdict == "y" for each in judged], float)
         means = [np.mean([each.verdict == "y" for each in judged if each.repository == name]) for name in names]
-        low, value, high = (100 * each for each in mean(values))
+        value, low, high = (100 * each for each in mean(values))
         click.echo(
             f"| {kind}s | {len(judged)} | {value:.0f} % ({low:.0f} – {high:.0f}) | {len(names)} "
             f"| {100 * np.mean(means):.0f} % |"
