@@ -157,7 +157,7 @@ def _run(
                 inside = f"  in {each.rule.inside}" if isinstance(each.rule, Rule) and each.rule.inside else ""
                 print(f"  {fixer} [{at}] {len(each.proof.support)}× {each.rule.summary}{inside}", file=sys.stderr)
         verdicts = judge(rules, tests)
-        shown = [edit for edit in map(edit_of, order[:k]) if edit is not None]
+        shown = [edit for edit in map(edit_of, order[:k]) if edit is not None and _fits(edit, editor)]
         if editor is not None and shown:
             left = [at for at, (verdict, _, _) in enumerate(verdicts) if verdict == "alone"]
             said = judge_editor(finder_like(editor, shown, options.sure), [tests[at] for at in left])
@@ -175,6 +175,10 @@ def _run(
             example.__dict__.pop("code_before", None)
             example.__dict__.pop("code_after", None)
     return counts
+
+
+def _fits(edit: Edit, editor: EditModel | None) -> bool:
+    return editor is not None and len(edit.before.tokens) + len(edit.after.tokens) < editor.config.max_tokens
 
 
 def _print(k: int, table: dict[str, Counter[str]]) -> None:

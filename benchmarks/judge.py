@@ -43,7 +43,7 @@ def main() -> None:
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path))
 @click.option("--number", default=100, show_default=True, help="Of patterns, and of places.")
 @click.option("--top", default=20, show_default=True, help="Only so many patterns of a repository, the first ones.")
-@click.option("--texts", is_flag=True, help="Also write what stands at a place, for the eye.")
+@click.option("--texts", is_flag=True, help="Write what stands at a place instead of its pattern, for the eye.")
 @click.option("--seed", default=0, show_default=True)
 def draw(folders: tuple[Path, ...], out: Path, number: int, top: int, texts: bool, seed: int) -> None:
     """Patterns and places by chance, from what was learned."""
@@ -66,7 +66,8 @@ def _shown(folder: Path, top: int, texts: bool) -> Iterator[Judged]:
             yield Judged("pattern", folder.name, head, *sides, "")
         for place in pattern["places"]:
             where = f"{head}:{place['path']}:{place['line']}"
-            yield Judged("place", folder.name, where, *((place["before"], place["after"]) if texts else sides), "")
+            before, after = (place["before"], place["after"]) if texts else sides
+            yield Judged("place", folder.name, where, before, after, "")
 
 
 def _short(text: str) -> str:
@@ -83,6 +84,8 @@ def count(file: Path) -> None:
     click.echo("| | judged | sensible | repositories | by repository, mean |\n|---|---|---|---|---|")
     for kind in ("pattern", "place"):
         judged = [each for each in rows if each.kind == kind and each.verdict in ("y", "n")]
+        if not judged:
+            continue
         names = sorted({each.repository for each in judged})
         values = np.array([each.verdict == "y" for each in judged], float)
         means = [np.mean([each.verdict == "y" for each in judged if each.repository == name]) for name in names]

@@ -90,9 +90,9 @@ class TrainingConfig:
     exchange: float = 0.0
     """The share of batches in which an edit is learned from the vector of another one of its shape, so that a vector
     says what is done, and not where or to what."""
-    precision: str = "auto"
-    """Of the factors of large matrix products: float32, bfloat16, or auto, which is bfloat16 where the processor has
-    instructions for it."""
+    precision: str = "float32"
+    """Of large matrix products: float32, bfloat16, or auto, which is bfloat16 where the processor that a run begins on
+    has instructions for it; the run keeps to it."""
     fraction: float = 1.0
     """The share of the training set that is used: the same edits for the same seed."""
 
@@ -106,7 +106,7 @@ class Config:
 
 
 RECIPES: Mapping[str, Config] = {
-    "iclr19": Config(),
+    "iclr19": Config(training=TrainingConfig(precision="auto")),
     "default": Config(
         ModelConfig(
             vocab_size=40_000,
@@ -119,7 +119,15 @@ RECIPES: Mapping[str, Config] = {
             unknown_slots=16,
             embed_dropout=0.1,
         ),
-        TrainingConfig(epochs=12, batch_edits=64, batch_tokens=8192, schedule="linear", warmup_steps=500, exchange=0.4),
+        TrainingConfig(
+            epochs=12,
+            batch_edits=64,
+            batch_tokens=8192,
+            schedule="linear",
+            warmup_steps=500,
+            exchange=0.4,
+            precision="auto",
+        ),
     ),
 }
 
@@ -156,7 +164,8 @@ def with_settings(config: Config, settings: Mapping[str, Any]) -> Config:
 
 
 def load(path: Path) -> Config:
-    """The config of a file that `save` wrote or a person did; what it leaves out is as in `iclr19`."""
+    """The config of a file that `save` wrote or a person did; what it leaves out is as in `iclr19`, in
+    float32."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -36,7 +36,7 @@ from editvec.search import Hypothesis
 from editvec.selection import spread
 from editvec.syntax.snippet import restore_answer, snippet_edit
 from editvec.tensors.batch import Batch, collate, collate_source
-from editvec.tensors.corpus import by_length
+from editvec.tensors.corpus import by_length, by_source
 from editvec.tensors.example import Example, Exampler
 from editvec.vocab import Vocab, read_tokens
 
@@ -121,10 +121,7 @@ class EditModel:
         """What the editor makes of each example's before and context with the vector beside it. `after` is not read."""
         vectors = torch.as_tensor(vectors, dtype=torch.float32)
         answers: list[list[Candidate]] = [[] for _ in examples]
-        order = sorted(range(len(examples)), key=lambda place: len(examples[place].before))
-        size = max(1, _ROWS // k)
-        for start in range(0, len(order), size):
-            places = order[start : start + size]
+        for places in by_source(examples, max(1, _ROWS // k), _TOKENS):
             found = self.network.search(
                 collate_source([examples[place] for place in places]), vectors[places], k=k, margin=margin
             )

@@ -291,8 +291,8 @@ def test_an_editor_follows_an_example_whose_names_are_others() -> None:
     find = finder_like(
         load(), [snippet_edit("return x == null ? null : x.Name;", "return x?.Name;", "csharp", "e")], 0.3
     )
-    text = b"class A {\n  object M() {\n    total = total + 2;\n    return order == null ? null : order.Owner;\n  }\n}\n"
-    assert [match.replacement for match in find([text])[0]] == ["return order?.Owner;"]
+    text = b"class A {\n  object M() {\n    total = total + 2;\n    return bill == null ? null : bill.Owner;\n  }\n}\n"
+    assert [match.replacement for match in find([text])[0]] == ["return bill?.Owner;"]
 
 
 def test_an_editor_that_is_never_right_says_nothing(shop: Path, learned: Learned) -> None:

@@ -336,6 +336,19 @@ def test_a_model_that_lowers_case_gives_it_back(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(("editor", "encoder"), PAIRS)
+def test_a_batch_that_was_only_asked_about_can_be_learned_from(editor: str, encoder: str) -> None:
+    edits = ten_edits()
+    model = small_model(edits, editor=editor, encoder=encoder)
+    batch = model.collate(model.exampler.all(edits))
+    with model.network.asked():
+        before = model.network(batch)
+    loss = -model.network.eval()(batch).sum()
+    loss.backward()
+    assert float(loss.detach()) == pytest.approx(-float(before.sum()))
+    assert any(weight.grad is not None for weight in model.network.parameters())
+
+
+@pytest.mark.parametrize(("editor", "encoder"), PAIRS)
 def test_every_pair_overfits_ten_edits(editor: str, encoder: str) -> None:
     edits = ten_edits()
     model = small_model(edits, editor=editor, encoder=encoder, scale=1.0)

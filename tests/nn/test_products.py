@@ -71,7 +71,7 @@ def test_a_layer_learns_the_same_in_bfloat16(made: Callable[[], tuple[torch.nn.M
         with precision(name):
             value = loss()
         # What was prepared going forwards decides how it goes back, wherever that is asked for.
-        value.backward()
+        torch.autograd.backward(value)
         found[name] = value.detach(), [weight.grad.clone() for weight in layer.parameters() if weight.grad is not None]
     (exact, slopes), (rounded, near) = found["float32"], found["bfloat16"]
     assert not torch.equal(exact, rounded)

@@ -21,6 +21,7 @@ from editvec.config import Config, TrainingConfig
 from editvec.edit import Version
 from editvec.errors import UserError
 from editvec.model import SEEN, WEIGHTS
+from editvec.nn.products import resolved
 from editvec.seen import Seen
 from editvec.training import Files, Progress, loop, resume, train
 from tests.model.edits import edit, random_edits, small_config, ten_edits
@@ -173,6 +174,15 @@ def test_two_processes_follow_one(files: Files, tmp_path: Path) -> None:
         torch.cat([w.flatten() for w in editvec.load(tmp_path / name).network.parameters()]) for name in ("one", "two")
     ]
     assert (weights[0] - weights[1]).abs().max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"), [("auto", resolved("auto")), ("bfloat16", "bfloat16"), ("float32", "float32")]
+)
+def test_a_run_keeps_the_precision_it_began_with(asked: str, kept: str, files: Files, tmp_path: Path) -> None:
+    train(tmp_path / "run", files, _config(epochs=2, precision=asked))
+    assert config.load(tmp_path / "run" / "config.toml").training.precision == kept
+    assert _metrics(tmp_path / "run")[1]["perplexity"] < _metrics(tmp_path / "run")[0]["perplexity"]
 
 
 def test_patience_goes_back_to_the_best_and_halves(files: Files, tmp_path: Path) -> None:

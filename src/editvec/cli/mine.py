@@ -10,7 +10,6 @@ import click
 
 if TYPE_CHECKING:
     from editvec.mining.mine import Report
-    from editvec.mining.recipes import Recipe
 
 
 @click.command()
@@ -109,10 +108,10 @@ def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **optio
             }
         )
     else:
-        _print_report(report, recipe, repository.name, out, seconds())
+        _print_report(report, repository.name, out, seconds())
 
 
-def _print_report(report: Report, recipe: Recipe, name: str, out: str, seconds: float) -> None:
+def _print_report(report: Report, name: str, out: str, seconds: float) -> None:
     from rich.table import Table
 
     from editvec.cli.terminal import console, describe, printable

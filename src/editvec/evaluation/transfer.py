@@ -26,7 +26,6 @@ from editvec.model import EditModel
 from editvec.tensors.example import Example, NoTreeError, TooLongError
 from editvec.vocab import read_tokens
 
-PROTOCOLS = ("iclr19", "all-pairs")
 Ranks = NDArray[np.int64]
 NEVER = 0
 """The rank of an answer that is not among the candidates."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.diff import Tag, align
-from editvec.diff.shapes import Gist, shape_of
+from editvec.diff.shapes import Gist, gist_between, shape_of
 from editvec.edit import Edit, Tokens
 from editvec.errors import UserError
 from editvec.learning.find import place_of, sound
@@ -52,7 +52,6 @@ class Calibration:
     threshold: float
     right: int
     said: int
-    tried: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ def calibrate(model: EditModel, edits: Sequence[Edit], vectors: NDArray[np.float
         right += each.right
         if right >= max(_LEAST_RIGHT, math.ceil(len(judges) / 2)) and right / number >= _PRECISION:
             wrong = max((other.score for other in said[number:] if not other.right), default=-math.inf)
-            best = Calibration(max(2 * each.score - _SLACK, wrong), right, number, len(judges))
+            best = Calibration(max(2 * each.score - _SLACK, wrong), right, number)
     return best
 
 
@@ -194,7 +193,9 @@ def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Find
     pieces = [snippet_edit(edit.before.text, edit.after.text, edit.language) for edit in examples]
     # What a single example has, another place may have otherwise, but not what is called where it changes.
     names = _shared_names(examples) if len(examples) > 1 else _called(pieces[0])
-    models = [_Model.of(edit.before.tokens, model.gist(edit), names) for edit in pieces]
+    models = [
+        _Model.of(edit.before.tokens, gist_between(edit.model_before, edit.model_after), names) for edit in pieces
+    ]
 
     def find(texts: Sequence[bytes]) -> list[list[Match]]:
         files = [File(str(number), language, text) for number, text in enumerate(texts)]
@@ -230,20 +231,13 @@ class _Model:
 
 def _pairs(tokens: Tokens, own: frozenset[str]) -> frozenset[tuple[str, str]]:
     """Neighbouring tokens, all words but some alike."""
-    read = ["word" if any(map(str.isalpha, token)) and token not in own else token for token in tokens]
+    read = ["word" if _is_word(token) and token not in own else token for token in tokens]
     return frozenset(pairwise(["", *read, ""]))
 
 
 def _most_alike(models: Sequence[_Model], file: File) -> list[tuple[File, int, int]]:
     """The statements of a file that are most like one of the models, in the order of the file."""
-    language = get(file.language)
-    assert isinstance(language, Language)
-    parsed = Parsed(language, file.data)
-    found = []
-    for unit in parsed.units(0, len(file.data)):
-        if unit.end - unit.start <= _LONGEST:
-            tokens = tuple(leaf.text for leaf in parsed.leaves(unit.start, unit.end))
-            found.append((max(each.likeness(tokens) for each in models), unit.start, unit.end))
+    found = [(max(each.likeness(tokens) for each in models), start, end) for start, end, tokens in _statements(file)]
     best = sorted((each for each in found if each[0] >= _ALIKE), reverse=True)[:_MOST_TRIED]
     return [(file, start, end) for _, start, end in sorted(best, key=lambda each: each[1:])]
 
@@ -251,7 +245,11 @@ def _most_alike(models: Sequence[_Model], file: File) -> list[tuple[File, int, i
 def _shared_names(edits: Sequence[Edit]) -> frozenset[str]:
     """The names that all the edits' befores have."""
     shared = frozenset.intersection(*(frozenset(edit.before.tokens) for edit in edits))
-    return frozenset(token for token in shared if any(map(str.isalpha, token)))
+    return frozenset(token for token in shared if _is_word(token))
+
+
+def _is_word(token: str) -> bool:
+    return any(map(str.isalpha, token))
 
 
 def _called(edit: Edit) -> frozenset[str]:
@@ -267,28 +265,32 @@ def _called(edit: Edit) -> frozenset[str]:
     return frozenset(
         before[at]
         for at in near
-        if any(map(str.isalpha, before[at])) and (before[at + 1 : at + 2] == ("(",) or before[max(0, at - 1)] == ".")
+        if _is_word(before[at]) and (before[at + 1 : at + 2] == ("(",) or before[max(0, at - 1)] == ".")
     )
 
 
 def _candidates(edits: Sequence[Edit], files: Sequence[File], names: frozenset[str]) -> Iterator[tuple[File, int, int]]:
     """Statements like one of the edits' befores, with some names and with those that the edits take away."""
-    language = get(edits[0].language)
-    if not isinstance(language, Language):
-        return
     befores = [frozenset(edit.before.tokens) for edit in edits]
     afters = {edit.after.tokens for edit in edits}
     needed = names | shape_of(edits[0]).removed_names
     for file in files:
-        if file.language != language.name or any(name.encode() not in file.data for name in names):
+        if file.language != edits[0].language or any(name.encode() not in file.data for name in names):
             continue
-        parsed = Parsed(language, file.data)
-        for unit in parsed.units(0, len(file.data)):
-            if unit.end - unit.start > _LONGEST:
-                continue
-            tokens = tuple(leaf.text for leaf in parsed.leaves(unit.start, unit.end))
+        for start, end, tokens in _statements(file):
             have = frozenset(tokens)
             if not needed <= have or tokens in afters:
                 continue
             if max(len(have & before) / len(have | before) for before in befores) >= _LIKE:
-                yield file, unit.start, unit.end
+                yield file, start, end
+
+
+def _statements(file: File) -> Iterator[tuple[int, int, Tokens]]:
+    """Where the statements of a file stand, long ones left out, and their tokens."""
+    language = get(file.language)
+    if not isinstance(language, Language):
+        return
+    parsed = Parsed(language, file.data)
+    for unit in parsed.units(0, len(file.data)):
+        if unit.end - unit.start <= _LONGEST:
+            yield unit.start, unit.end, tuple(leaf.text for leaf in parsed.leaves(unit.start, unit.end))

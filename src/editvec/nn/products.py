@@ -1,8 +1,9 @@
 """The large matrix products of training, in the precision that the processor multiplies fastest.
 
-Weights, states and sums stay float32; the factors of a large product are rounded to bfloat16 where that was asked for,
-which torch has no switch for on most processors. Products over many rows take a table that was `prepared`: it may have
-rows of zeros below, so that few different sizes occur, because oneDNN keeps a program for each.
+Where that was asked for, the factors of a large product are rounded to bfloat16, which torch has no switch for on most
+processors; it is summed in float32 and rounded again when it is done. Weights, states and all else stay float32.
+Products over many rows take a table that was `prepared`: it may have rows of zeros below, so that few different sizes
+occur, because oneDNN keeps a program for each.
 """
 
 from __future__ import annotations
@@ -18,20 +19,27 @@ _precision = torch.float32
 
 @contextmanager
 def precision(name: str) -> Iterator[None]:
-    """How factors are prepared inside: "float32", "bfloat16" or "auto": bfloat16 where the processor has
-    instructions for it."""
+    """How factors are prepared inside: "float32", "bfloat16", or "auto" (see `resolved`)."""
     global _precision
     before = _precision
-    _precision = torch.bfloat16 if name == "bfloat16" or (name == "auto" and has_bfloat16()) else torch.float32
+    _precision = torch.bfloat16 if resolved(name) == "bfloat16" else torch.float32
     try:
         yield
     finally:
         _precision = before
 
 
+def resolved(name: str) -> str:
+    """A precision without "auto": that is bfloat16 where the processor has instructions for it, else float32."""
+    if name != "auto":
+        return name
+    return "bfloat16" if has_bfloat16() else "float32"
+
+
 def has_bfloat16() -> bool:
-    """Whether the processor multiplies bfloat16 by itself."""
-    return bool(torch.cpu._is_avx512_bf16_supported())
+    """Whether the processor is known to have instructions for bfloat16 (AVX-512's)."""
+    known = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
+    return known is not None and bool(known())
 
 
 def prepared(table: Tensor, precision: torch.dtype | None = None) -> Tensor:
@@ -51,7 +59,7 @@ def prepared(table: Tensor, precision: torch.dtype | None = None) -> Tensor:
 
 
 def by_rows(ready: Tensor, weight: Tensor, num: int) -> Tensor:
-    """A prepared table of `num` rows times `weight` [..., dim, out]: [..., num, out], as precise as the weight."""
+    """A prepared table of `num` rows times `weight` [..., dim, out]: [..., num, out]."""
     if ready.dtype != torch.bfloat16:
         return ready @ weight
     return (ready @ weight.to(ready.dtype))[..., :num, :].float()

@@ -250,7 +250,7 @@ class _Recurrence(torch.autograd.Function):
             said[:, :batch][:, back_to_order],
             of_cells[:, back_to_order],
             None if of_always is None else of_always[:, back_to_order],
-            None if looked is None else over_rows(prepared(hiddens[:, looked], packed.dtype), of_gates),
+            None if back is None or looked is None else over_rows(prepared(hiddens[:, looked], packed.dtype), of_gates),
             None,
             None,
         )

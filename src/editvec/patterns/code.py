@@ -83,13 +83,6 @@ class Node:
             self.below = frozenset((node.kind, node.key) for node in self.walk())
         return self.below
 
-    def ancestors(self) -> Iterator[Node]:
-        """The parent, its parent and so on."""
-        node = self.parent
-        while node is not None:
-            yield node
-            node = node.parent
-
 
 def parse(language: Language, data: bytes) -> ts.Tree:
     """The tree of a text, all of it."""

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from editvec.patterns.code import Node
 from editvec.syntax.languages import Language
 
-_EXPRESSIONS = ("expression", "operator", "lambda", "type", "call")
 _NAMES = ("function", "type", "returns")
 """Fields that hold no values."""
 

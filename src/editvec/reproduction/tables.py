@@ -39,7 +39,6 @@ class Table:
     notes: tuple[str, ...] = ()
     picture: str = ""
     """A file beside the report."""
-    plot: str = "bars"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Examples side by side: the one place that pads. Masks are True where something is.
 
 What an editor reads (`SourceBatch`) is its own type, without `after`: an editor cannot see the answer. What not every
-model reads, such as where a target could be copied from, is made when it is first asked for.
+model reads, such as where a target could be copied from, is made when it is first asked for, and can be trained with
+even where that was without gradients.
 """
 
 from __future__ import annotations
@@ -217,12 +218,14 @@ def _pad(sequences: Sequence[Numbers], fill: int = PAD) -> Ragged:
     return Ragged(torch.from_numpy(ids), torch.from_numpy(lengths))
 
 
+@torch.inference_mode(False)
 def _copies(after: Ragged, source: Ragged) -> Copies:
     targets, places = after.ids.numpy(), source.ids.numpy()
     row, target, place = np.nonzero((targets[:, :, None] == places[:, None, :]) & (targets[:, :, None] != PAD))
     return Copies(torch.from_numpy(row * targets.shape[1] + target), torch.from_numpy(place))
 
 
+@torch.inference_mode(False)
 def _steps(steps: Sequence[ActionSteps], source: SourceBatch) -> StepBatch:
     slots = _pad([each.slots for each in steps])
     writes = [np.flatnonzero(each.texts != PAD) for each in steps]
@@ -280,6 +283,7 @@ class _Nodes:
         return Edges(*map(_joined, self.edges))
 
 
+@torch.inference_mode(False)
 def _graph(pairs: Sequence[TreePair]) -> GraphBatch:
     nodes = _Nodes()
     tags: list[Numbers] = []

@@ -149,16 +149,26 @@ def _another(example: Example, others: dict[int, list[Example]], draw: float) ->
 
 def by_length(examples: Sequence[Example], batch_edits: int, batch_tokens: int) -> Iterator[list[int]]:
     """The places of examples, sorted by length and cut into batches of at most so many edits and (padded) tokens."""
+    order = sorted(range(len(examples)), key=lambda place: _length(examples[place]))
+    widths = [len(example.before) + len(example.after) + len(example.context) for example in examples]
+    return _cut(order, widths, batch_edits, batch_tokens)
+
+
+def by_source(examples: Sequence[Example], batch_edits: int, batch_tokens: int) -> Iterator[list[int]]:
+    """The same for a search, by what an editor may read alone."""
+    order = sorted(range(len(examples)), key=lambda place: len(examples[place].before))
+    return _cut(order, [len(each.before) + len(each.context) for each in examples], batch_edits, batch_tokens)
+
+
+def _cut(order: Sequence[int], widths: Sequence[int], most: int, tokens: int) -> Iterator[list[int]]:
     batch: list[int] = []
     widest = 0
-    for place in sorted(range(len(examples)), key=lambda place: _length(examples[place])):
-        example = examples[place]
-        wide = len(example.before) + len(example.after) + len(example.context)
-        if batch and (len(batch) == batch_edits or (len(batch) + 1) * max(wide, widest) > batch_tokens):
+    for place in order:
+        if batch and (len(batch) == most or (len(batch) + 1) * max(widths[place], widest) > tokens):
             yield batch
             batch, widest = [], 0
         batch.append(place)
-        widest = max(widest, wide)
+        widest = max(widest, widths[place])
     if batch:
         yield batch
 

@@ -30,6 +30,7 @@ from editvec.model import (
     needs_trees,
     save_weights,
 )
+from editvec.nn.products import resolved
 from editvec.seen import Notes
 from editvec.syntax.tree import Tree
 from editvec.tensors.corpus import Corpus, build_corpus
@@ -104,6 +105,8 @@ def resume(folder: Path, *, watch: Watch = lambda progress: None) -> RunState:
 
 def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None, notice: Notice) -> None:
     model, share = config.model, config.training.fraction
+    # The machine that a run goes on on may be another one.
+    config = replace(config, training=replace(config.training, precision=resolved(config.training.precision)))
     _check(folder, files, model)
     notes = Notes()
     counts = vocab.count_tokens(notes.noting(_edits(files, "train", share)), lowercase=model.lowercase)
