@@ -77,6 +77,18 @@ def test_parquet_gives_back_every_edit(tmp_path_factory: pytest.TempPathFactory,
     assert store.count(path) == len(given_edits)
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.lists(edits, max_size=4))
+def test_jsonl_gives_back_every_edit(tmp_path_factory: pytest.TempPathFactory, given_edits: list[Edit]) -> None:
+    path = tmp_path_factory.mktemp("store") / "e.jsonl"
+    plain = [
+        replace(edit, before=replace(edit.before, tree=None), after=replace(edit.after, tree=None), extra="")
+        for edit in given_edits
+    ]
+    store.write(path, plain)
+    assert list(store.read(path)) == plain
+
+
 def test_a_file_of_many_batches_streams(tmp_path: Path) -> None:
     path = tmp_path / "many.parquet"
     number = 3 * store.BATCH + 7

@@ -54,7 +54,7 @@ def remove_partial(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes | memoryview) -> None:
     """Writes a file that appears when it is whole."""
     with atomic(path) as stream:
         stream.write(content)

@@ -1,16 +1,19 @@
 """One line of a foreign format ↔ one edit. ValueError says what is wrong with a line, or what it cannot hold.
 
-Reading and writing again gives the same values: what has no place in an `Edit` travels in its `extra`.
+Reading and writing again gives the same values: what has no place in an `Edit` travels in its `extra`, and what the
+published GitHubEdits format has no field for (the language, the text itself, its author) in a field of its own.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import fields, replace
+from datetime import datetime
 from typing import Any
 
 import orjson
 
-from editvec.edit import Edit, Source, Tokens, Version
+from editvec.edit import Canonical, Edit, Source, Tokens, Version
 from editvec.syntax import roslyn, tree
 
 _FIELDS = {
@@ -34,6 +37,7 @@ _ORDER = (
     "PrecedingContext",
     "SucceedingContext",
 )
+_OWN = "EditVec"
 _MINED_ID = re.compile(r"([^|]+)\|([0-9a-f]{7,64})\|(.+)_\d+", re.S)
 _LABELLED_ID = re.compile(r"([A-Za-z]+\d+)_\d+")
 
@@ -55,9 +59,9 @@ def edit_from_jsonl(line: bytes) -> Edit:
     trees = [_tree(record, name, tokens) for name, tokens in zip(_TREES, (before, after), strict=True)]
     identity = record["Id"]
     mined, labelled = _MINED_ID.fullmatch(identity), _LABELLED_ID.fullmatch(identity)
-    extra = {name: value for name, value in record.items() if name not in _ORDER}
+    extra = {name: value for name, value in record.items() if name not in (*_ORDER, _OWN)}
     message = extra.pop("CommitMessage", "") if mined and isinstance(extra.get("CommitMessage"), str) else ""
-    return Edit(
+    plain = Edit(
         id=identity,
         language="csharp",
         before=Version(record["PrevCodeChunk"], before, trees[0]),
@@ -68,10 +72,12 @@ def edit_from_jsonl(line: bytes) -> Edit:
         label=labelled[1] if labelled else "",
         extra=orjson.dumps(extra).decode() if extra else "",
     )
+    return _with_own(plain, record[_OWN]) if _OWN in record else plain
 
 
 def edit_to_jsonl(edit: Edit) -> bytes:
-    """An edit as a line of the published GitHubEdits format: canonical tokens, trees where the edit has Roslyn's."""
+    """An edit as a line of the published GitHubEdits format: canonical tokens, trees where the edit has Roslyn's. In a
+    field of our own what that format has none for."""
     context_before, context_behind = edit.model_context
     record: dict[str, Any] = {
         "Id": edit.id,
@@ -84,15 +90,91 @@ def edit_to_jsonl(edit: Edit) -> bytes:
         "PrecedingContext": context_before,
         "SucceedingContext": context_behind,
     }
-    if edit.source and edit.source.message:
+    if edit.source and edit.source.message and _MINED_ID.fullmatch(edit.id):
         record["CommitMessage"] = edit.source.message
     if edit.extra:
         record |= orjson.loads(edit.extra)
+    if own := _own(edit):
+        record[_OWN] = own
     try:
         line: bytes = orjson.dumps(record)
         return line + b"\n"
     except orjson.JSONEncodeError as error:
         raise ValueError(f"cannot be written as JSON ({error})") from None
+
+
+def _own(edit: Edit) -> dict[str, Any]:
+    """What the published fields do not say of an edit; nothing of one that was published."""
+    mined, labelled = _MINED_ID.fullmatch(edit.id), _LABELLED_ID.fullmatch(edit.id)
+    source, form = edit.source, edit.canonical
+    found: dict[str, Any] = {}
+    if edit.language != "csharp":
+        found["language"] = edit.language
+    if edit.label != (labelled[1] if labelled else ""):
+        found["label"] = edit.label
+    if source != (Source(mined[1], mined[2], mined[3], message=source.message if source else "") if mined else None):
+        found["source"] = (
+            None if source is None else {field.name: getattr(source, field.name) for field in fields(source)}
+        )
+    if form is not None:
+        found |= {
+            "before": [edit.before.text, edit.before.tokens],
+            "after": [edit.after.text, edit.after.tokens],
+            "context": [edit.context_before, edit.context_behind],
+            "names": form.names,
+            "literals": form.literals,
+        }
+    return found
+
+
+def _with_own(plain: Edit, own: Any) -> Edit:
+    """The edit that the published fields say, with what they do not."""
+    try:
+        found = replace(
+            plain, language=str(own.get("language", plain.language)), label=str(own.get("label", plain.label))
+        )
+        if "source" in own:
+            found = replace(found, source=None if own["source"] is None else _source(own["source"]))
+        if "names" not in own:
+            return found
+        form = Canonical(
+            plain.before.tokens,
+            plain.after.tokens,
+            plain.context_before,
+            plain.context_behind,
+            _words(own["names"]),
+            _words(own["literals"]),
+        )
+        (before, after), context = (
+            ((own[side][0], _words(own[side][1])) for side in ("before", "after")),
+            own["context"],
+        )
+        return replace(
+            found,
+            before=Version(str(before[0]), before[1], plain.before.tree),
+            after=Version(str(after[0]), after[1], plain.after.tree),
+            context_before=_words(context[0]),
+            context_behind=_words(context[1]),
+            canonical=form,
+        )
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+        raise ValueError(f"the field {_OWN} is not sound ({error})") from None
+
+
+def _source(said: dict[str, Any]) -> Source:
+    date = said.get("author_date")
+    lines = [said.get(name) for name in ("lines_before", "lines_after")]
+    before, after = ((int(each[0]), int(each[1])) if each else None for each in lines)
+    texts = {name: str(said.get(name, "")) for name in ("repository", "commit", "path", "author", "message")}
+    return Source(
+        **texts, author_date=datetime.fromisoformat(date) if date else None, lines_before=before, lines_after=after
+    )
+
+
+def _words(values: Any) -> Tokens:
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ValueError("a list of strings is expected")
+    return tuple(values)
 
 
 def _canonical_text(text: str, edit: Edit, tokens: Tokens) -> str:

@@ -41,7 +41,7 @@ class Seen:
 
     def save(self, path: Path) -> None:
         """Writes the digests, nothing else."""
-        write_atomically(path, self._digests.astype(_DIGEST).tobytes())
+        write_atomically(path, self._digests.astype(_DIGEST, copy=False).data)
 
     @classmethod
     def load(cls, path: Path) -> Seen:
@@ -65,5 +65,8 @@ class Notes:
             yield edit
 
     def seen(self) -> Seen:
-        """What was noted so far."""
-        return Seen(np.unique(np.frombuffer(self._digests, np.uint64)))
+        """What was noted; nothing is after that."""
+        digests = np.array(self._digests, np.uint64)
+        self._digests = array("Q")
+        digests.sort()
+        return Seen(digests[np.diff(digests, prepend=~digests[:1]) != 0])

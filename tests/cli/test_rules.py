@@ -107,6 +107,37 @@ def test_editing_a_place(project: Repo, tmp_path: Path) -> None:
     assert (project.path / "src/A.cs").read_text() == CODE.replace("count = count + 1", "count += 1")
 
 
+def test_two_places_on_a_line_of_which_one_is_edited(project: Repo, tmp_path: Path) -> None:
+    editor = tmp_path / "editor.sh"
+    editor.write_text('#!/bin/sh\nsed -i "s/b++/b += 7/; s/c++/}}} (/" "$1"\n')
+    editor.chmod(0o755)
+    code = "class A {\r\n  void M() { a = a + 1; b = b + 1; é(); }\r\n  void N() { c = c + 1; }\r\n}"
+    (project.path / "src/A.cs").write_bytes(code.encode("latin-1"))
+    command = [sys.executable, "-m", "editvec", "apply", *INCREMENT, "src", "-i"]
+    environment = {**os.environ, "EDITOR": str(editor)}
+    done = subprocess.run(command, input=b"y\ne\ne\nn\n", capture_output=True, cwd=project.path, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert b"parse worse" in done.stderr
+    assert b"2 places in 1 file were written" in done.stderr
+    wanted = code.replace("a = a + 1", "a++").replace("b = b + 1", "b += 7")
+    assert (project.path / "src/A.cs").read_bytes() == wanted.encode("latin-1")
+
+
+def test_a_diff_from_a_subfolder_is_one_that_git_takes(project: Repo) -> None:
+    done = run("apply", *INCREMENT, "..", cwd=project.path / "src")
+    assert f"git -C {project.path} apply" in done.stderr
+    subprocess.run(["git", "apply", "--check"], input=done.stdout, text=True, cwd=project.path, check=True)
+
+
+def test_options_beside_a_pipe(project: Repo) -> None:
+    arguments = ("apply", *INCREMENT, "--language", "csharp", "-")
+    command = [sys.executable, "-m", "editvec", *arguments]
+    done = subprocess.run([*command, "--check", "--json"], input=CODE, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert len(json.loads(done.stdout)[0]["places"]) == 2
+    assert "leave -U and -i away" in subprocess.run([*command, "-U"], input=CODE, capture_output=True, text=True).stderr
+
+
 def test_a_rule_in_a_pipe(project: Repo) -> None:
     rule = project.path / "rule.yml"
     run("rule", "--text", "--language", "csharp", "--from", "x = x + 1;", "x++;", "-o", str(rule), "--test")

@@ -57,11 +57,56 @@ def test_a_line_that_a_fix_begins_ends_like_the_others() -> None:
     assert change.after == b"class C {\r\n  void M() {\r\n    A();\r\n    B();\r\n  }\r\n}\r\n"
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "language", "code", "expected"),
+    [
+        ("add(x, y)", "x + y", "javascript", "z = 2 * add(a, b);", "z = 2 * (a + b);"),
+        ("add(x, y)", "x + y", "javascript", "z = f(add(a, b), c);", "z = f(a + b, c);"),
+        ("x * 2", "x << 1", "python", "y = 1 + a * 2", "y = 1 + (a << 1)"),
+        ("x.get(y)", "x or y", "python", "e = d.get(k).strip()", "e = (d or k).strip()"),
+        ("pow(x, 2)", "x ** 2", "python", "g = -pow(a, 2) ** pow(b, 2)", "g = -(a ** 2) ** b ** 2"),
+        ("!xs.Any()", "xs.Count == 0", "csharp", "bool B() => ok == !ys.Any();", "bool B() => ok == (ys.Count == 0);"),
+        ("!xs.Any()", "xs.Count == 0", "csharp", "bool B() => !ys.Any();", "bool B() => ys.Count == 0;"),
+    ],
+)
+def test_what_is_written_means_the_same_where_it_stands(
+    before: str, after: str, language: str, code: str, expected: str
+) -> None:
+    (change,) = find_changes(_rule(before, after, language), [(None, code.encode())])
+    assert change.problem == ""
+    assert change.after.decode() == expected
+
+
+def test_what_no_brackets_can_save_is_left_alone() -> None:
+    (rule,) = load_rules("id: a\nlanguage: python\nrule: {pattern: f($X)}\nfix: 'lambda y: $X'\n")
+    (change,) = find_changes([rule], [(None, b"a = f(1)(2)\n")])
+    assert change.after == b"a = (lambda y: 1)(2)\n"
+    (rule,) = load_rules("id: a\nlanguage: python\nrule: {pattern: f($X)}\nfix: x = $X\n")
+    assert find_changes([rule], [(None, b"a = f(1) + 2\n")]) == []
+
+
+def test_a_line_that_stays_keeps_its_end_among_others() -> None:
+    rule = _rule("await Load(id);", "await Load(id).ConfigureAwait(false);")
+    data = b"class C {\r\n  void M() {\r\n    await Get(a,\n b,\r\n c);\r\n  }\r\n}\r\n"
+    (change,) = find_changes(rule, [(None, data)])
+    assert change.after == data.replace(b"c);", b"c).ConfigureAwait(false);")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("inside", [" b,\n c", "b,\n        c", '@"one\n two\n\n    three"', '@"\n "'])
+def test_lines_that_are_carried_along_stay_as_they_are(inside: str, end: str) -> None:
+    rule = _rule("await Load(id);", "await Load(id).ConfigureAwait(false);")
+    text = f"class C {{\n  void M() {{\n    await Get(a,\n{inside});\n  }}\n}}\n".replace("\n", end)
+    (change,) = find_changes(rule, [(None, text.encode())])
+    assert change.after.decode() == text.replace(");", ").ConfigureAwait(false);")
+
+
 def test_what_would_no_longer_parse_is_a_problem() -> None:
     (rule,) = load_rules("id: a\nlanguage: python\nrule: {pattern: f($X)}\nfix: f($X))\n")
     (change,) = find_changes([rule], [(None, b"a = f(1)\n")])
     assert "parse" in change.problem
     # What did not parse before is not made worse by our standards.
+    (rule,) = load_rules("id: a\nlanguage: python\nrule: {pattern: f($X)}\nfix: g($X)\n")
     (change,) = find_changes([rule], [(None, b"a = = f(1)\n")])
     assert change.problem == ""
 
@@ -114,7 +159,9 @@ def test_files_of_a_repository(tmp_path: Path) -> None:
     (tmp_path / "outside.cs").write_text("class O { }")
     (repo.path / "inside.cs").symlink_to("a.cs")
     found = [file.relative_to(repo.path).as_posix() for file in find_files([repo.path], {"csharp"})]
-    assert found == ["a.cs", "d/c.cs", "inside.cs", "new.cs"]
+    assert found == ["a.cs", "d/c.cs", "new.cs"]
+    twice = find_files([repo.path / "a.cs", repo.path / "d" / ".." / "a.cs", repo.path / "inside.cs"], {"csharp"})
+    assert [file.name for file in twice] == ["a.cs"]
     below = find_files([repo.path / "d", repo.path / "d" / "c.cs"], {"csharp"})
     assert [file.name for file in below] == ["c.cs"]
     with pytest.raises(UserError, match="does not exist"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,28 @@ def test_decisions_are_a_patch_that_git_takes(tree: Path) -> None:
             decisions.decide(wrong)
     with pytest.raises(ValueError, match="changed meanwhile"):
         decisions.decide({"place": "1-1", "verdict": "accept"})
+
+
+def test_decisions_are_there_again_and_one_file_that_changed_spoils_no_other(tree: Path) -> None:
+    def begin() -> Decisions:
+        other = replace(_pattern("two"), places=(replace(_pattern("two").places[0], path="b.py"),))
+        return Decisions([_pattern("one"), other], tree, tree / "accepted.patch")
+
+    (tree / "b.py").write_text(TEXT, encoding="utf-8")
+    decisions = begin()
+    decisions.decide({"place": "1-1", "verdict": "accept"})
+    decisions.decide({"place": "2-0", "verdict": "accept"})
+    again = begin()
+    assert again.state()["said"] == {"1-1": "accept", "2-0": "accept"}
+    (tree / "b.py").unlink()
+    assert again.decide({"place": "1-0", "verdict": "accept"})["said"] == {"1-1": "accept", "1-0": "accept"}
+    with pytest.raises(ValueError, match="changed meanwhile"):
+        again.decide({"place": "2-0", "verdict": "accept"})
+    assert again.decide({"place": "1-0", "verdict": ""})["accepted"] == 1
+    subprocess.run(["git", "apply", "accepted.patch"], cwd=tree, check=True)
+    assert (tree / "a.py").read_text(encoding="utf-8") == TEXT.replace("d == None", "d is None")
+    lost = begin()
+    assert (lost.state()["accepted"], lost.num_lost) == (1, 0)
 
 
 def test_the_report_shows_hostile_text_as_text(tmp_path: Path) -> None:

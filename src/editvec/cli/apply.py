@@ -37,6 +37,10 @@ _FILES_AT_ONCE = 500
     help="The chance to be right, as the editor sees it, from which on it says something.",
 )
 @click.option("--language", help="What the example is written in; by default what the files are.")
+@click.option("-C", "--repo", default=".", show_default=True, help="The repository whose patterns are meant.")
+@click.option(
+    "--patterns", "folder", type=click.Path(path_type=Path), help="Where they are.  [default: .editvec in REPO]"
+)
 @click.option("-U", "--update", is_flag=True, help="Write the files.")
 @click.option("-i", "--interactive", is_flag=True, help="Ask at every place, and write those that you want.")
 @click.option("--check", is_flag=True, help="Exit with 1 when there is a place.")
@@ -48,6 +52,8 @@ def apply(
     model: str | None,
     sure: float,
     language: str | None,
+    repo: str,
+    folder: Path | None,
     update: bool,
     interactive: bool,
     check: bool,
@@ -69,21 +75,22 @@ def apply(
 
     \b
     editvec apply 1
+    editvec apply 1 -C ~/src/gin
     editvec apply rules/use-assert-empty.yml src/
     editvec apply --like 'x = x + 1;' 'x++;' src/ -i
     editvec apply --like 'log(a, b);' 'log.debug(a, b);' --like 'log(c);' 'log.debug(c);' --editor src/ -i
     editvec apply rule.yml - < Old.cs > New.cs
     editvec apply rule.yml . | git apply
     """
-    from editvec.errors import UserError
+    from editvec.errors import StoppedError, UserError
 
     if editor and not like:
         raise UserError("--editor does as examples did: give some with --like BEFORE AFTER.")
     names = list(arguments)
     learned = not like and not Path(names[0]).suffix and not Path(names[0]).exists()
-    rules = [] if like else _load(names.pop(0))
+    rules = [] if like else _load(names.pop(0), repo, folder)
     if not names and learned:
-        names = [_top()]
+        names = [_top(repo)]
     if not names:
         raise UserError("say where: give files or folders, or - for stdin.")
     if interactive and (update or as_json):
@@ -96,19 +103,25 @@ def apply(
         finders = _finders(like, spoken, model, sure) if editor else {}
         rules = _rules_like(like, spoken, needed=not finders)
     if from_stdin:
-        _pipe(rules, finders)
+        if update or interactive:
+            raise UserError("stdin becomes stdout: leave -U and -i away.")
+        _pipe(rules, finders, check=check, as_json=as_json)
         return
     changes = _changes(rules, finders, paths)
-    problems: list[str]
+    base = _base(paths)
     if interactive:
-        from editvec.cli.ask import ask
+        from editvec.cli.ask import Asker
 
-        num_places, num_files, problems = ask(changes)
-        _close(num_places, num_files, f"{num_places} places in {num_files} files were written.", problems, False)
+        asker = Asker(base)
+        asker.ask(changes)
+        line = f"{asker.num_places} places in {asker.num_files} files were written."
+        _close(asker.num_places, asker.num_files, line, asker.problems, False)
+        if asker.stopped:
+            raise StoppedError("stopped.")
         return
     num_places = num_files = 0
     rows: list[dict[str, Any]] = []
-    problems = []
+    problems: list[str] = []
     for change in changes:
         if change.problem:
             problems.append(f"{change.path}: not written: {change.problem}.")
@@ -118,14 +131,20 @@ def apply(
         if as_json:
             rows.append(_as_json(change))
         else:
-            print_diff(change, change.edits)
+            print_diff(change.path, change.before, change.edits, base)
         if update:
-            _write(change)
+            try:
+                _write(change)
+            except (OSError, UserError) as error:
+                problems.append(f"{change.path}: not written: {error}")
     if as_json:
         from editvec.cli.terminal import print_json
 
         print_json(rows)
-    done = "They were written." if update else "Nothing was written: -U writes, -i asks one by one."
+    written = "Those were written." if problems else "They were written."
+    done = written if update else "Nothing was written: -U writes, -i asks one by one."
+    if base != Path.cwd() and num_places and not (update or as_json):
+        done += f" The names are from {base}: git -C {base} apply."
     _close(num_places, num_files, f"{num_places} places in {num_files} files. {done}", problems, check)
 
 
@@ -141,14 +160,14 @@ def _close(num_places: int, num_files: int, line: str, problems: list[str], chec
         raise click.exceptions.Exit(1)
 
 
-def _load(name: str) -> list[LoadedRule]:
+def _load(name: str, repo: str, folder: Path | None) -> list[LoadedRule]:
     from editvec.errors import UserError
     from editvec.patterns import load_rules
 
     path = Path(name)
     if not path.is_file():
         if path.suffix not in (".yml", ".yaml") and len(path.parts) == 1:
-            return _learned(name)
+            return _learned(name, repo, folder)
         raise UserError(f"{name} is not a rule file. Make one with editvec rule, or give --like BEFORE AFTER.")
     try:
         return load_rules(path.read_text(encoding="utf-8"), name)
@@ -156,23 +175,30 @@ def _load(name: str) -> list[LoadedRule]:
         raise UserError(f"{name} is not UTF-8. Give a rule as YAML.") from None
 
 
-def _top() -> str:
-    """The top of the work tree that we are in."""
+def _top(place: str) -> str:
+    """The top of the work tree that a place is in."""
+    from editvec.errors import UserError
     from editvec.learning.present import work_tree
     from editvec.mining.git import open_repository
 
-    return str(work_tree(open_repository(".")) or ".")
+    top = work_tree(open_repository(place))
+    if top is None:
+        raise UserError(
+            f"{place} is a bare repository: there are no files to change. Name some, or give a clone with -C."
+        )
+    return str(top)
 
 
-def _learned(name: str) -> list[LoadedRule]:
-    """The rule of a pattern that `editvec learn` found in this repository."""
+def _learned(name: str, repo: str, folder: Path | None) -> list[LoadedRule]:
+    """The rule of a pattern that `editvec learn` found in a repository."""
     from editvec.cli.learn import default_folder
     from editvec.errors import UserError
-    from editvec.learning import folder
+    from editvec.learning import folder as folders
     from editvec.mining.git import open_repository
     from editvec.patterns import load_rules
 
-    (pattern,) = folder.pick(folder.load(default_folder(open_repository("."))), [name])
+    known = folders.load(folder or default_folder(open_repository(repo)))
+    (pattern,) = folders.pick(known, [name])
     if pattern.rule is None:
         raise UserError(f"no rule could be proved for pattern {name}. Give an example instead: --like BEFORE AFTER.")
     return load_rules(pattern.rule)
@@ -263,7 +289,7 @@ def _languages(paths: list[Path]) -> list[str]:
     return sorted(counts, key=lambda name: (not isinstance(known()[name], Language), -counts[name]))
 
 
-def _pipe(rules: list[LoadedRule], finders: dict[str, Finder]) -> None:
+def _pipe(rules: list[LoadedRule], finders: dict[str, Finder], *, check: bool, as_json: bool) -> None:
     from editvec.errors import UserError
     from editvec.rewrite.apply import find_changes
 
@@ -274,10 +300,15 @@ def _pipe(rules: list[LoadedRule], finders: dict[str, Finder]) -> None:
     data = sys.stdin.buffer.read()
     found = find_changes(rules, [(None, data)], name, also=finders.get(name))
     problem = found[0].problem if found else ""
-    sys.stdout.buffer.write(found[0].after if found and not problem else data)
-    sys.stdout.buffer.flush()
+    if as_json:
+        from editvec.cli.terminal import print_json
+
+        print_json([_as_json(change) for change in found if not change.problem])
+    else:
+        sys.stdout.buffer.write(found[0].after if found and not problem else data)
+        sys.stdout.buffer.flush()
     places = len(found[0].edits) if found and not problem else 0
-    _close(places, 1, f"{places} places.", [f"stdin is unchanged: {problem}."] if problem else [], False)
+    _close(places, 1, f"{places} places.", [f"stdin is unchanged: {problem}."] if problem else [], check)
 
 
 def _write(change: Change) -> None:
@@ -290,13 +321,13 @@ def _write(change: Change) -> None:
     write_file(change.path, change.before, change.after)
 
 
-def print_diff(change: Change, edits: tuple[TextEdit, ...]) -> None:
-    """The diff: coloured and harmless on a terminal, byte for byte elsewhere."""
+def print_diff(path: Path | None, before: bytes, edits: tuple[TextEdit, ...], base: Path) -> None:
+    """The diff of a file, named from a base: coloured and harmless on a terminal, byte for byte elsewhere."""
     from editvec.cli.terminal import console, printable
     from editvec.rewrite.patch import unified_diff
 
-    assert change.path is not None
-    text = unified_diff(_name(change.path), change.before, edits)
+    assert path is not None
+    text = unified_diff(_name(path, base), before, edits)
     if not sys.stdout.isatty():
         sys.stdout.buffer.write(text)
         sys.stdout.buffer.flush()
@@ -308,14 +339,32 @@ def print_diff(change: Change, edits: tuple[TextEdit, ...]) -> None:
         out.print(printable(line.removesuffix("\r")), style=style)
 
 
-def _name(path: Path) -> bytes:
-    """The path as a diff names it: from here, where it is below here."""
-    import os
+def _base(paths: list[Path]) -> Path:
+    """Where a diff's names start: here, or, where a path leads out of here, at the top of its work tree."""
+    from editvec.errors import UserError
 
     here = Path.cwd()
-    absolute = path if path.is_absolute() else here / path
-    absolute = Path(os.path.normpath(absolute))
-    shown = absolute.relative_to(here) if absolute.is_relative_to(here) else absolute
+    outside = [path for path in paths if not _absolute(path).is_relative_to(here)]
+    if not outside:
+        return here
+    try:
+        return Path(_top(str(outside[0] if outside[0].is_dir() else outside[0].parent)))
+    except UserError:
+        return here
+
+
+def _absolute(path: Path) -> Path:
+    import os
+
+    return Path(os.path.normpath(Path.cwd() / path))
+
+
+def _name(path: Path, base: Path) -> bytes:
+    """The path as a diff names it."""
+    import os
+
+    absolute = _absolute(path)
+    shown = absolute.relative_to(base) if absolute.is_relative_to(base) else absolute
     return os.fsencode(shown.as_posix().lstrip("/"))
 
 
@@ -330,4 +379,4 @@ def _as_json(change: Change) -> dict[str, Any]:
         }
         for edit in change.edits
     ]
-    return {"path": str(change.path), "places": places}
+    return {"path": None if change.path is None else str(change.path), "places": places}

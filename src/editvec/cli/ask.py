@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from editvec.rewrite.apply import Change
     from editvec.rewrite.splice import TextEdit
 
@@ -16,75 +18,124 @@ class _QuitError(Exception):
     """The user has seen enough."""
 
 
-def ask(changes: Iterable[Change]) -> tuple[int, int, list[str]]:
-    """Asks at every place and writes each that is wanted at once, so that nothing is lost when the user stops.
+class Asker:
+    """Asks at every place and writes each that is wanted at once, so that nothing is lost when the user stops."""
 
-    Returns the number of places and files written, and what could not be.
-    """
-    asker = _Asker()
-    try:
-        for change in changes:
-            asker.go_through(change)
-    except _QuitError:
-        pass
-    return asker.num_places, asker.num_files, asker.problems
-
-
-class _Asker:
-    def __init__(self) -> None:
+    def __init__(self, base: Path) -> None:
         self.num_places = self.num_files = 0
         self.problems: list[str] = []
-        self.all = False
+        self.stopped = False
+        """Whether the user broke off, instead of leaving."""
+        self._base = base
+        self._all = False
 
-    def go_through(self, change: Change) -> None:
-        if change.problem:
-            self.problems.append(f"{change.path}: not written: {change.problem}.")
-            return
-        wanted: list[TextEdit] = []
+    def ask(self, changes: Iterable[Change]) -> None:
+        """Goes through all places, or as far as the user likes."""
+        try:
+            for change in changes:
+                if change.problem:
+                    self.problems.append(f"{change.path}: not written: {change.problem}.")
+                else:
+                    self._go_through(change)
+        except _QuitError:
+            pass
+        except click.Abort:
+            self.stopped = True
+
+    def _go_through(self, change: Change) -> None:
+        from editvec.errors import UserError
+        from editvec.rewrite.splice import TextEdit
+
+        data, shift, passed, first = change.before, 0, 0, True
         for edit in change.edits:
-            chosen = edit if self.all else self._choose(change, edit)
-            if chosen is not None:
-                self._write(change, wanted, chosen)
-                wanted.append(chosen)
-        self.num_places += len(wanted)
-        self.num_files += bool(wanted)
+            # What the user rewrote by hand is not asked about again.
+            if edit.start < passed:
+                continue
+            here = TextEdit(edit.start + shift, edit.end + shift, edit.text)
+            wanted = here if self._all else self._choose(change, data, here)
+            if wanted is None:
+                continue
+            try:
+                data = self._write(change, data, wanted)
+            except (OSError, UserError) as error:
+                self.problems.append(f"{change.path}: not written: {error}")
+                return
+            passed = max(wanted.end, here.end) - shift
+            shift += len(wanted.text) - (wanted.end - wanted.start)
+            self.num_places += 1
+            self.num_files += first
+            first = False
 
-    def _write(self, change: Change, wanted: list[TextEdit], chosen: TextEdit) -> None:
+    def _write(self, change: Change, data: bytes, edit: TextEdit) -> bytes:
         from editvec.rewrite.splice import splice
         from editvec.rewrite.tree import write_file
 
         assert change.path is not None
-        write_file(change.path, splice(change.before, wanted), splice(change.before, [*wanted, chosen]))
+        after = splice(data, [edit])
+        write_file(change.path, data, after)
+        return after
 
-    def _choose(self, change: Change, edit: TextEdit) -> TextEdit | None:
+    def _choose(self, change: Change, data: bytes, edit: TextEdit) -> TextEdit | None:
         """The edit, another one that the user wrote, or None."""
         from editvec.cli.apply import print_diff
 
-        print_diff(change, (edit,))
+        print_diff(change.path, data, (edit,), self._base)
         while True:
             answer = click.prompt("Apply? y/n/e/a/q", default="y", show_default=False, err=True).strip().lower()[:1]
             if answer == "q":
                 raise _QuitError
             if answer == "n":
                 return None
-            if answer == "e":
-                return _edited(change, edit)
-            if answer in ("y", "a"):
-                self.all = answer == "a"
-                return edit
+            if answer in ("y", "a", "e"):
+                wanted = _edited(change, data, edit) if answer == "e" else edit
+                if wanted is None:
+                    return None
+                if _is_sound(change, data, wanted):
+                    self._all = answer == "a"
+                    return wanted
+                click.echo(
+                    "the file would parse worse than before, so it is not written: e edits it, n leaves it.", err=True
+                )
+                continue
             click.echo("y: yes, n: no, e: edit it first, a: yes to all, q: quit", err=True)
 
 
-def _edited(change: Change, edit: TextEdit) -> TextEdit | None:
-    """The lines of the edit as the user wants them; None when the editor was left without saving."""
-    from editvec.rewrite.splice import TextEdit, splice
-    from editvec.syntax.token import decode, encode
+def _is_sound(change: Change, data: bytes, edit: TextEdit) -> bool:
+    from editvec.rewrite.apply import breaks
+    from editvec.rewrite.splice import splice
+    from editvec.syntax.languages import Language, language_of
 
-    data = change.before
-    low = data.rfind(b"\n", 0, edit.start) + 1
-    end = data.find(b"\n", edit.end)
-    high = len(data) if end < 0 else end + 1
-    lines = splice(data[low:high], [TextEdit(edit.start - low, edit.end - low, edit.text)])
+    language = language_of(change.path.name) if change.path is not None else None
+    return not isinstance(language, Language) or not breaks(language, data, splice(data, [edit]))
+
+
+def _edited(change: Change, data: bytes, edit: TextEdit) -> TextEdit | None:
+    """The lines of the edit as the user wants them, in the file's encoding and with its line ends; None when the editor
+    was left without saving."""
+    from editvec.rewrite.source import Source
+    from editvec.rewrite.splice import TextEdit
+
+    source = Source(data)
+    codec = source.codec
+    text = data.decode(codec)
+    start, end = (len(data[:offset].decode(codec)) for offset in (edit.start, edit.end))
+    low = text.rfind("\n", 0, start) + 1
+    behind = text.find("\n", end)
+    high = len(text) if behind < 0 else behind + 1
+    lines = text[low:start] + edit.text.decode(codec) + text[end:high]
     suffix = change.path.suffix if change.path is not None else ".txt"
-    written = click.edit(decode(lines), extension=suffix)
-    return None if written is None else TextEdit(low, high, encode(written))
+    while True:
+        written = click.edit(lines.replace("\r\n", "\n"), extension=suffix)
+        if written is None:
+            return None
+        if not lines.endswith("\n"):
+            written = written.removesuffix("\n")
+        if "\r\n" in lines or (source.has_crlf and "\n" not in lines):
+            written = written.replace("\n", "\r\n")
+        try:
+            new = written.encode(codec)
+        except UnicodeEncodeError as error:
+            click.echo(f"{codec} has no {error.object[error.start : error.end]!r}: edit it again.", err=True)
+            lines = written
+            continue
+        return TextEdit(len(text[:low].encode(codec)), len(text[:high].encode(codec)), new)

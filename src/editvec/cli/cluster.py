@@ -47,6 +47,8 @@ def cluster(
     if out is not None:
         check_place(out)
     index = open_index(folder)
+    if not len(index):
+        raise UserError(f"{folder} holds no edits, so there is nothing to group.")
     grouping = groups.group(index.units, method=method, k=number, min_size=min_size)
     found, edits = groups.describe_index(index, grouping)
     document = {

@@ -89,7 +89,7 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
 
         print_json(orjson.loads((target / folders.PATTERNS).read_bytes()))
     else:
-        _print(learned, target)
+        _print(learned, repo, target)
 
 
 def default_folder(repository: Repository) -> Path:
@@ -130,7 +130,7 @@ def _points(learned: Learned) -> Sequence[Any]:
     return points_of(learned.edits, learned.vectors, learned.patterns) if learned.vectors is not None else ()
 
 
-def _print(learned: Learned, folder: Path) -> None:
+def _print(learned: Learned, repo: str, folder: Path) -> None:
     from editvec.cli.terminal import console, describe, printable
 
     out, report, patterns = console(), learned.report, learned.patterns
@@ -149,17 +149,36 @@ def _print(learned: Learned, folder: Path) -> None:
         ("Encoding", f"{describe(len(learned.edits))} edits" if learned.vectors is not None else "skipped"),
         ("Grouping", f"{len(patterns)} patterns in {describe(grouped)} edits"),
         ("Rules", f"{proved} of {len(patterns)} proved by ast-grep"),
+        ("History", "how often people edited where a rule would have"),
         ("Finding", f"{count} places in {len(files)} files where {len(due)} patterns are still due"),
+        ("Editing", "places of patterns without a rule, by the neural editor"),
     ]
     for stage, text in lines:
-        out.print(f"{stage:<9} {text:<72} {seconds.get(stage, 0):6.1f} s")
+        if stage in seconds or stage == "Encoding":
+            out.print(f"{stage:<9} {text:<72} {seconds.get(stage, 0):6.1f} s")
     if patterns:
         out.print()
         _print_table(patterns)
     shown = folder if not folder.is_relative_to(Path.cwd()) else folder.relative_to(Path.cwd())
     next_one = next((at for at, pattern in enumerate(patterns, 1) if pattern.places and pattern.rule), None)
-    hint = f"    Next  editvec apply {next_one}" if next_one else ""
+    hint = f"    Next  editvec apply {next_one}{_where(repo, folder)}" if next_one else ""
     out.print(f"\nReport  {printable(str(shown))}/report.html{hint}")
+
+
+def _where(repo: str, folder: Path) -> str:
+    """What `editvec apply` must be told to find the patterns; nothing where it finds them by itself."""
+    import shlex
+
+    from editvec.errors import UserError
+    from editvec.mining.git import open_repository
+
+    try:
+        if default_folder(open_repository(".")).resolve() == folder.resolve():
+            return ""
+    except UserError:
+        pass
+    place = f" -C {shlex.quote(repo)}" if Path(repo).is_dir() else ""
+    return place if place and folder.parent.samefile(repo) else f"{place} --patterns {shlex.quote(str(folder))}"
 
 
 def _print_table(patterns: Sequence[Pattern]) -> None:

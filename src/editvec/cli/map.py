@@ -69,6 +69,8 @@ def draw_map(
         raise UserError(f"{out}: name it .html, .png or .svg.")
     check_place(out)
     index = open_index(folder)
+    if not len(index):
+        raise UserError(f"{folder} holds no edits, so there is nothing to draw.")
     edits = list(index.all_edits())
     labels = [label_of(edit, how) for edit in edits]
     rows = choose(labels, most=most, least=least, limit=limit, seed=seed)

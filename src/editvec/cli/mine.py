@@ -141,4 +141,5 @@ def _print_report(report: Report, name: str, out: str, seconds: float) -> None:
     elif not report.commits:
         screen.print(f"\nNo commits to mine. Wrote an empty {printable(out)}.")
     else:
-        screen.print(f"\nNo edits. Wrote an empty {printable(out)}. Try another --recipe or a larger --max-lines.")
+        hint = "Is --paths right?" if not report.files else "Try another --recipe or a larger --max-lines."
+        screen.print(f"\nNo edits. Wrote an empty {printable(out)}. {hint}")

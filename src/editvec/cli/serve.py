@@ -50,6 +50,8 @@ def serve(repo: str, folder: Path | None, min_confidence: float, port: int) -> N
         )
     patterns = [found.get(pattern.name, pattern) for pattern in known]
     decisions = Decisions(patterns, top, target / "accepted.patch")
+    if decisions.num_lost:
+        click.echo(f"{decisions.num_lost} places that were accepted before have changed since: look again.", err=True)
     page = render(patterns, folders.about(target), live=True)
     server = LocalServer(page, decisions.state, decisions.decide, port=port)
     click.echo(f"Open {server.address}\nCtrl-C ends it.", err=True)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+_FAR = 0.05
+"""Shares that are further off are said."""
+
 
 @click.command()
 @click.argument("file")
@@ -43,6 +46,13 @@ def split(
     if as_json:
         print_json({"files": result.written, "leak": leak_as_json(result.leak), "removed": remove_leak})
         return
+    total = sum(result.leak.counts.values())
+    wanted = [share / sum(parse_shares(shares)) for share in parse_shares(shares)]
+    reached = [result.leak.counts[name] / max(1, total) for name in result.files]
+    if total and max(abs(one - other) for one, other in zip(wanted, reached, strict=True)) > _FAR:
+        said = " / ".join(f"{share:.0%}" for share in reached)
+        hint = "" if by in ("edit", "time") else f": a {by} stays together, and some are large. Try another --seed"
+        click.echo(f"editvec: the shares are {said}{hint}.", err=True)
     for name, path in result.files.items():
         leaked = ""
         if name != "train":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -198,8 +198,7 @@ class Index:
         return np.memmap(path, kind, "r", shape=shape)
 
     def _ranges(self) -> Iterator[tuple[int, int, str]]:
-        starts = self.manifest.parts
-        for start, end in zip(starts, (*starts[1:], len(self)), strict=True):
+        for start, end in pairwise((*self.manifest.parts, len(self))):
             yield start, end, part_name(start)
 
     def _parts(self, *columns: str) -> Iterator[pa.Table]:

@@ -12,6 +12,7 @@ from editvec.learning.present import File
 from editvec.patterns.astgrep import Match
 from editvec.patterns.code import num_errors
 from editvec.patterns.firing import fire
+from editvec.patterns.fitting import fitting
 from editvec.patterns.pattern import Pattern, Place
 from editvec.patterns.proof import apply_matches
 from editvec.patterns.rule import load_rules
@@ -62,14 +63,15 @@ def _surest(matches: Sequence[Match], patterns: dict[str, Pattern]) -> list[Matc
 
 
 def sound(file: File, matches: list[Match]) -> list[Match]:
-    """Those that are due by themselves, and after which the file parses as well as before. An import is not: it is due
-    when its uses are."""
+    """Those that are due by themselves, mean the same where they stand (see `fitting`), and leave the file parsing as
+    well as before. An import is not due by itself: it is when its uses are."""
     language = get(file.language)
     if not matches or not isinstance(language, Language):
         return matches
     parsed = Parsed(language, file.data)
     kinds = [{unit.kind for unit in parsed.units(match.start, match.end)} for match in matches]
     matches = [match for match, touched in zip(matches, kinds, strict=True) if not touched & language.imports]
+    matches = fitting(language, file.data, matches)
     allowed = num_errors(language, file.data)
     if num_errors(language, apply_matches(file.data, matches)) <= allowed:
         return matches

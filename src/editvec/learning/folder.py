@@ -93,5 +93,6 @@ def pick(patterns: Sequence[Pattern], which: Sequence[str]) -> list[Pattern]:
     by_name |= {str(number): pattern for number, pattern in enumerate(patterns, 1)}
     for each in which:
         if each not in by_name:
-            raise UserError(f"no pattern {each!r}. There are 1 to {len(patterns)}; see editvec find.")
+            there = f"There are 1 to {len(patterns)}; see editvec find." if patterns else "None was learned here."
+            raise UserError(f"no pattern {each!r}. {there}")
     return [by_name[each] for each in which]

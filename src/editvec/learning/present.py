@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from editvec.mining.files import is_generated_name, is_generated_text, is_lfs_pointer, is_vendored
 from editvec.mining.git import MAX_TEXT_BYTES, Blobs, Repository
+from editvec.rewrite.source import Source
 from editvec.syntax.languages import language_of
 from editvec.syntax.token import decode, encode
 
@@ -15,7 +16,7 @@ _QUIET = ("--no-ext-diff", "--no-textconv", "--name-only", "-z", "--diff-filter=
 
 
 class File(NamedTuple):
-    """A file of a language."""
+    """A file of a language; its text is UTF-8, whatever the file's own encoding is."""
 
     path: str
     language: str
@@ -33,10 +34,11 @@ def present_files(
         return
     at_top = Repository(top, repository.name)
     command = ["diff", *_QUIET, since, "--"] if since else ["ls-files", "-z"]
-    for path, language in _wanted(at_top.run(*command), languages):
+    listed = at_top.run(*command) + at_top.run("ls-files", "-z", "--others", "--exclude-standard")
+    for path, language in _wanted(listed, languages):
         file = top / path
         if not file.is_symlink() and file.is_file() and file.stat().st_size <= MAX_TEXT_BYTES:
-            data = file.read_bytes()
+            data = Source(file.read_bytes()).utf8
             if _is_written(data):
                 yield File(path, language, data)
 
@@ -50,8 +52,9 @@ def _committed(repository: Repository, languages: Collection[str], since: str | 
     try:
         for path, language in _wanted(listed, languages):
             data = None if "\n" in path else blobs.read(encode(f"{revision}:{path}"))
-            if data is not None and _is_written(data):
-                yield File(path, language, data)
+            text = None if data is None else Source(data).utf8
+            if text is not None and _is_written(text):
+                yield File(path, language, text)
     finally:
         blobs.close()
 
@@ -70,9 +73,5 @@ def _wanted(listed: bytes, languages: Collection[str]) -> Iterator[tuple[str, st
 
 
 def _is_written(data: bytes) -> bool:
-    """Whether a person wrote it, as text that ast-grep reads."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
+    """Whether a person wrote it."""
     return b"\0" not in data and not is_generated_text(data) and not is_lfs_pointer(data)

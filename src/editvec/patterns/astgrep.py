@@ -9,6 +9,7 @@ import subprocess
 import sysconfig
 from collections.abc import Sequence
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
@@ -52,7 +53,35 @@ def scan(rules: str, texts: Sequence[bytes], language: str) -> list[list[Match]]
         (folder / "texts").mkdir()
         for number, data in enumerate(texts):
             (folder / "texts" / f"{number}{ending}").write_bytes(data)
-        return _run(folder, rules, len(texts))
+        found = _run(folder, rules, len(texts))
+    return [[_as_it_stood(match, data) for match in each] for each, data in zip(found, texts, strict=True)]
+
+
+def _as_it_stood(match: Match, data: bytes) -> Match:
+    """The match without what ast-grep puts in front of lines that are indented less than the one that it begins in: it
+    means to carry code along, and would change what is in a string of several lines."""
+    if match.replacement is None or "\n" not in match.text or "\n" not in match.replacement:
+        return match
+    line = data[data.rfind(b"\n", 0, match.start) + 1 : match.start].decode(errors="replace")
+    indent = line[: len(line) - len(line.lstrip())]
+    olds = [old for old in match.text.split("\n")[1:] if not old.startswith(indent)]
+    if not olds:
+        return match
+    first, *others = match.replacement.split("\n")
+    for at, other in enumerate(others):
+        rest = other.removeprefix(indent)
+        place = next((place for place, old in enumerate(olds) if rest != other and _begin_alike(rest, old)), None)
+        if place is not None:
+            others[at] = rest
+            del olds[: place + 1]
+    return match._replace(replacement="\n".join([first, *others]))
+
+
+def _begin_alike(line: str, old: str) -> bool:
+    """Whether a line is an old one, up to where a rule may have changed its end."""
+    one, other = line.rstrip(), old.rstrip()
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return one == other or 2 * same > max(1, min(len(one), len(other)))
 
 
 def _run(folder: Path, rules: str, count: int) -> list[list[Match]]:
@@ -65,8 +94,6 @@ def _run(folder: Path, rules: str, count: int) -> list[list[Match]]:
     done = subprocess.run([*command, "texts"], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
     # 0 and 1 say whether a rule with severity error fired.
     if done.returncode not in (0, 1):
-        if __import__("os").environ.get("DBG"):
-            print(rules, done.stderr.decode())
         raise UserError(f"ast-grep does not understand the rule: {_last_words(done.stderr)}")
     found: list[list[Match]] = [[] for _ in range(count)]
     for line in done.stdout.splitlines():

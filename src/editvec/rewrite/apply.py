@@ -10,6 +10,7 @@ from pathlib import Path
 from editvec.patterns.astgrep import Match
 from editvec.patterns.code import num_errors
 from editvec.patterns.firing import fire
+from editvec.patterns.fitting import fitting
 from editvec.patterns.proof import disjoint
 from editvec.patterns.rule import LoadedRule
 from editvec.rewrite.source import Source
@@ -63,8 +64,9 @@ def find_changes(
             also = None
         for (number, source), matches in zip(waiting.items(), found, strict=True):
             chosen = [match for match in disjoint(matches) if match.replacement is not None]
+            fit = fitting(language, source.utf8, chosen) if isinstance(language, Language) else chosen
             try:
-                made = [source.edit(match.start, match.end, match.replacement or "") for match in chosen]
+                made = [source.edit(match.start, match.end, match.replacement or "") for match in fit]
             except UnicodeEncodeError as error:
                 problems[number] = f"{source.codec} has no {error.object[error.start : error.end]!r}"
                 continue

@@ -18,9 +18,12 @@ class Source:
 
     def edit(self, start: int, end: int, text: str) -> TextEdit:
         """An edit of the UTF-8 text as one of the file; UnicodeEncodeError when the file's encoding has no such
-        character. A line that the edit begins ends like the file's lines do."""
+        character. A line that the edit begins ends like the file's lines do, one that it keeps as it did."""
         if self.has_crlf:
-            text = re.sub(r"(?<!\r)\n", "\r\n", text)
+            kept = set(re.findall(r"([^\n]*[^\r\n])\n", self.utf8[start:end].decode()))
+            lines = text.split("\n")
+            ends = ["\n" if line.endswith("\r") or line in kept else "\r\n" for line in lines[:-1]]
+            text = "".join(line + end for line, end in zip(lines, [*ends, ""], strict=True))
         if self.codec == "utf-8":
             return TextEdit(start, end, text.encode())
         low, high = (len(self.utf8[:offset].decode().encode(self.codec)) for offset in (start, end))

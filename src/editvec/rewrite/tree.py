@@ -27,8 +27,8 @@ def find_files(paths: Sequence[Path], names: Collection[str]) -> Iterator[Path]:
         else:
             raise UserError(f"{path} does not exist. Give files or folders.")
         for file in found:
-            if file not in seen:
-                seen.add(file)
+            if (real := file.resolve()) not in seen:
+                seen.add(real)
                 yield file
 
 
@@ -39,7 +39,8 @@ def _below(folder: Path, names: Collection[str]) -> Iterator[Path]:
         if language is None or language.name not in names or is_vendored(name) or is_generated_name(name):
             continue
         file = folder / name
-        if file.is_file() and leads_nowhere_else(file, folder):
+        # What a link leads to is there under its own name, or not of this tree.
+        if not file.is_symlink() and file.is_file() and leads_nowhere_else(file, folder):
             yield file
 
 

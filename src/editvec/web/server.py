@@ -79,7 +79,7 @@ class LocalServer:
                     return
                 try:
                     self._say(HTTPStatus.OK, server._post(orjson.loads(self.rfile.read(int(length)))))
-                except (ValueError, TypeError, KeyError) as error:
+                except (ValueError, TypeError, KeyError, OSError) as error:
                     self._say(HTTPStatus.BAD_REQUEST, {"error": str(error)[:200]})
 
             def _welcome(self) -> bool:
