@@ -31,6 +31,8 @@ def draw(file: str, edit: str, out: Path) -> None:
     from editvec.report.trees import draw_edit
     from editvec.selection import select
 
+    if out.suffix.lower() != ".svg":
+        raise UserError(f"{out}: name it .svg.")
     ((number, found),) = select(store.read(file), identity=edit)
     try:
         before, after = edit_trees(found)

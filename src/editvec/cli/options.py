@@ -11,7 +11,7 @@ label_option = click.option(
     show_default=True,
     type=click.Choice(["id", "label", "project", "language"]),
     help="Where an edit's label is: before the last underscore of its id, in its label field, its repository, "
-    "its language. Edits without one are left out.",
+    "its language. What is measured by label leaves out edits without one.",
 )
 
 min_confidence_option = click.option(

@@ -50,6 +50,8 @@ def rule(
 
     if bool(pairs) == bool(file):
         raise UserError("give examples with --from BEFORE AFTER, or mined edits with --edits FILE.")
+    if ids and not file:
+        raise UserError(f"{ids[0]} is left over. Give more examples with --from BEFORE AFTER, or --edits FILE for ids.")
     if with_tests and out is None:
         raise UserError("--test writes files beside the rules. Say where with -o rule.yml.")
     examples: list[Example] = []
