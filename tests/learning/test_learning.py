@@ -31,6 +31,7 @@ from editvec.report.patterns import render
 from editvec.report.sarif import sarif
 from editvec.syntax.languages import Language, known
 from editvec.syntax.snippet import snippet_edit
+from tests.conftest import Repo
 from tests.model.edits import small_config, small_model
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "demo_history.py"
@@ -303,3 +304,14 @@ def test_an_editor_that_is_never_right_says_nothing(shop: Path, learned: Learned
     assert calibrate(model, pattern.edits, vectors) is None
     files = list(present_files(open_repository(shop), {"csharp"}))
     assert find_by_editor(model, pattern, vectors, files, Record(0, 0)) == ()
+
+
+def test_new_files_and_other_encodings_are_present(tmp_path: Path) -> None:
+    repo = Repo.create(tmp_path / "r")
+    repo.write({".gitignore": "ignored.cs\n", "a.cs": "class A { }", "ignored.cs": "class I { }"})
+    repo.git("add", "a.cs")
+    (repo.path / "new.cs").write_bytes("class Ä { }".encode("latin-1"))
+    (repo.path / "wide.cs").write_bytes("class Ö { }".encode("utf-16"))
+    (repo.path / "link.cs").symlink_to("a.cs")
+    found = {file.path: file.data.decode() for file in present_files(open_repository(repo.path), {"csharp"})}
+    assert found == {"a.cs": "class A { }", "new.cs": "class Ä { }", "wide.cs": "\ufeffclass Ö { }"}

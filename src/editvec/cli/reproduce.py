@@ -117,7 +117,9 @@ def _print(done: list[Table]) -> None:
     for table in done:
         grid = Grid(box=None, padding=(0, 2), header_style="bold", title=printable(table.title), title_justify="left")
         for name in ("", " ", "paper", "ours", "difference"):
-            grid.add_column(name, justify="right" if name.strip() else "left", no_wrap=True)
+            grid.add_column(
+                name, justify="right" if name.strip() else "left", no_wrap=bool(name.strip()), overflow="fold"
+            )
         for row in table.rows:
             grid.add_row(*(printable(cell) for cell in cells(row)))
         out.print(grid)
