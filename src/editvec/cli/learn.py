@@ -151,11 +151,11 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
         ("Rules", f"{proved} of {len(patterns)} proved by ast-grep"),
         ("History", "how often people edited where a rule would have"),
         ("Finding", f"{count} places in {len(files)} files where {len(due)} patterns are still due"),
-        ("Editing", "places of patterns without a rule, by the neural editor"),
     ]
+    if proved < len(patterns) and "Editing" in seconds:
+        lines.append(("Editing", "places of patterns without a rule, by the neural editor"))
     for stage, text in lines:
-        if stage in seconds or stage == "Encoding":
-            out.print(f"{stage:<9} {text:<72} {seconds.get(stage, 0):6.1f} s")
+        out.print(f"{stage:<9} {text:<72} {seconds.get(stage, 0):6.1f} s")
     if patterns:
         out.print()
         _print_table(patterns)
