@@ -56,6 +56,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "head of 2,000, vocabulary of 40,000": {"head_size": 2_000, "vocab_size": 40_000, "min_count": 1},
     "the same, tied": {"head_size": 2_000, "vocab_size": 40_000, "min_count": 1, "tied": True},
     "embedding dropout": {"embed_dropout": 0.2},
+    "bfloat16": {"precision": "bfloat16"},
     "batches of 64": {"batch_edits": 64, "batch_tokens": 8_192},
 }
 

@@ -126,7 +126,6 @@ RECIPES: Mapping[str, Config] = {
             schedule="linear",
             warmup_steps=500,
             exchange=0.4,
-            precision="auto",
         ),
     ),
 }

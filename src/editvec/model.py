@@ -45,6 +45,8 @@ WEIGHTS, SEEN = "model.safetensors", "seen.u64"
 _BATCH, _TOKENS = 256, 32_768
 _ROWS = 2_560
 """Hypotheses that are searched at once."""
+_READ = 65_536
+"""Tokens that are read for that, padding included."""
 PACKAGED = Path(__file__).parent / "packaged"
 """The model that comes with the package."""
 MARGIN = 6.0
@@ -121,7 +123,7 @@ class EditModel:
         """What the editor makes of each example's before and context with the vector beside it. `after` is not read."""
         vectors = torch.as_tensor(vectors, dtype=torch.float32)
         answers: list[list[Candidate]] = [[] for _ in examples]
-        for places in by_source(examples, max(1, _ROWS // k), _TOKENS):
+        for places in by_source(examples, max(1, _ROWS // k), _READ):
             found = self.network.search(
                 collate_source([examples[place] for place in places]), vectors[places], k=k, margin=margin
             )

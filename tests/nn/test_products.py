@@ -20,7 +20,7 @@ def test_rows_are_added_for_the_processor_and_taken_away_again(rows: int) -> Non
     table, weight = torch.randn(2, rows, 5), torch.randn(2, 5, 3)
     with precision("bfloat16"):
         ready = prepared(table)
-    assert ready.dtype == torch.bfloat16 and rows <= ready.shape[1] <= max(rows + 15, rows * 9 // 8)
+    assert ready.dtype == torch.bfloat16 and rows <= ready.shape[1] <= max(rows + 63, rows * 9 // 8)
     torch.testing.assert_close(by_rows(ready, weight, rows), table @ weight, rtol=0.02, atol=0.05)
     torch.testing.assert_close(
         over_rows(ready, ready), table.transpose(1, 2) @ table, rtol=0.02, atol=0.05 * (1 + rows) ** 0.5
@@ -29,7 +29,7 @@ def test_rows_are_added_for_the_processor_and_taken_away_again(rows: int) -> Non
 
 def test_few_different_sizes_occur() -> None:
     with precision("bfloat16"):
-        assert len({len(prepared(torch.empty(rows, 1))) for rows in range(1, 4_097)}) < 80
+        assert len({len(prepared(torch.empty(rows, 1))) for rows in range(1, 4_097)}) < 40
 
 
 def test_precision_holds_inside_only() -> None:

@@ -48,8 +48,8 @@ def prepared(table: Tensor, precision: torch.dtype | None = None) -> Tensor:
     num = table.shape[-2]
     if precision != torch.bfloat16:
         return table
-    # Eight sizes between a power of two and the next.
-    more = -num % max(16, 1 << max(4, num.bit_length()) - 4)
+    # A few sizes, and from a thousand on eight between a power of two and the next.
+    more = -num % max(64, 1 << max(4, num.bit_length()) - 4)
     if not more:
         return table.to(precision)
     ready = table.new_empty(*table.shape[:-2], num + more, table.shape[-1], dtype=precision)
