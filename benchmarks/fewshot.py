@@ -111,10 +111,9 @@ def _by_editor(
     trained: EditModel, shown: Sequence[Edit], tests: Sequence[Edit], least: float
 ) -> tuple[list[Verdict], list[Verdict]]:
     """With the best answer always, and with it only where it is sure."""
-    vectors, gists = trained.encode(shown), {trained.gist(edit) for edit in shown}
-    examples = [trained.exampler(edit, with_after=False) for edit in tests]
+    models, gists = trained.show(shown), {trained.gist(edit) for edit in shown}
     always, sure = [], []
-    for edit, found in zip(tests, trained.imitations(examples, len(tests) * [vectors]), strict=True):
+    for edit, found in zip(tests, trained.imitations(tests, len(tests) * [models]), strict=True):
         before, after = read_tokens(edit, lowercase=trained.config.lowercase)[:2]
         alike = [each for each in found if each.score >= math.log(least) and gist_between(before, each.tokens) in gists]
         always.append(_verdict(found, after, Verdict.WRONG))

@@ -98,9 +98,8 @@ def _answers(
     groups = [group for group in groups if len(group) > size]
     for group in chance.sample(groups, min(most, len(groups))):
         order = chance.sample(group, min(len(group), size + _TESTS))
-        shown, tests = trained.encode(order[:size]), order[size:]
-        examples = [trained.exampler(edit, with_after=False) for edit in tests]
-        for edit, found in zip(tests, trained.imitations(examples, len(tests) * [shown]), strict=True):
+        shown, tests = trained.show(order[:size]), order[size:]
+        for edit, found in zip(tests, trained.imitations(tests, len(tests) * [shown]), strict=True):
             wanted = read_tokens(edit, lowercase=trained.config.lowercase)[1]
             yield [Answer(each.tokens == wanted, each.log_prob, each.likeness or 0.0) for each in found]
 

@@ -90,6 +90,8 @@ class TrainingConfig:
     exchange: float = 0.0
     """The share of batches in which an edit is learned from the vector of another one of its shape, so that a vector
     says what is done, and not where or to what."""
+    editor_only: bool = False
+    """All but the editor stays as it was: it learns to write from vectors that exist."""
     precision: str = "float32"
     """Of large matrix products: float32, bfloat16, or auto, which is bfloat16 where the processor that a run begins on
     has instructions for it; the run keeps to it."""

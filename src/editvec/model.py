@@ -1,20 +1,20 @@
 """EditModel: an encoder and an editor over one vocabulary. Builds, saves, loads; encodes edits and applies vectors.
 
 A saved model is a folder: `config.toml`, `vocab.json`, `model.safetensors`, and, where it reads trees, `grammar.json`.
-Nothing in it is executed when it is read.
+In its folder `second` there may be another model whose editor was trained on the same vectors: where an edit is made as
+others were, both write. Nothing in a folder is executed when it is read.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import safetensors
-import safetensors.torch
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -30,18 +30,22 @@ from editvec.encoders import encoder_class
 from editvec.errors import BadInputError, UserError
 from editvec.files import write_atomically
 from editvec.grammar import Grammar
-from editvec.imitation import LEAST_ANSWERS, MOST_TRIED, Imitation
+from editvec.imitation import LEAST_ANSWERS, MOST_TRIED, Imitation, Shown
 from editvec.network import EditNetwork
 from editvec.search import Hypothesis
 from editvec.selection import spread
+from editvec.syntax.fragment import are_sound
 from editvec.syntax.snippet import restore_answer, snippet_edit
 from editvec.tensors.batch import Batch, collate, collate_source
 from editvec.tensors.corpus import by_length, by_source
-from editvec.tensors.example import Example, Exampler
-from editvec.vocab import Vocab, read_tokens
+from editvec.tensors.example import Example, Exampler, NoTreeError
+from editvec.vocab import UNKNOWN, Vocab, read_tokens
+from editvec.weights import Weights, load_weights, save_weights, weights_of
 
 CONFIG, VOCAB, GRAMMAR = "config.toml", "vocab.json", "grammar.json"
 WEIGHTS, SEEN = "model.safetensors", "seen.u64"
+SECOND = "second"
+"""In a model's folder, that of its second editor."""
 _BATCH, _TOKENS = 256, 32_768
 _ROWS = 2_560
 """Hypotheses that are searched at once."""
@@ -86,6 +90,9 @@ class EditModel:
             parsed=config.trees == "parsed",
         )
         self.network = EditNetwork(config, len(vocab), grammar)
+        self.second: EditModel | None = None
+        """A model with the same reader and encoder and another editor, which also writes what is to be like other
+        edits."""
 
     @property
     def edit_dim(self) -> int:
@@ -131,33 +138,38 @@ class EditModel:
                 answers[place] = self._merged(examples[place], each)
         return answers
 
-    def imitate(
-        self, examples: Sequence[Example], shown: Sequence[NDArray[np.float32]], *, k: int = 5
-    ) -> list[list[Candidate]]:
-        """What the editor makes of each example's before and context when it is to do as some edits did, whose vectors
-        are beside it: [any but none, edit_dim] each. `after` is not read. It writes with each vector, and what it wrote
-        is read back (see `imitation`)."""
+    def show(self, edits: Sequence[Edit]) -> Shown:
+        """Edits to do as."""
+        examples = self.exampler.all(edits)
+        unnamed = []
+        for edit, example in zip(edits, examples, strict=True):
+            after = read_tokens(edit, lowercase=self.config.lowercase)[1]
+            unnamed.append(tuple(after[at] for at in (example.after == UNKNOWN).nonzero()[0]))
+        return Shown(self.encode_examples(examples), tuple(unnamed))
+
+    def imitate(self, edits: Sequence[Edit], shown: Sequence[Shown], *, k: int = 5) -> list[list[Candidate]]:
+        """What the editors make of each edit's before and context (`after` is not read) when they are to do as the
+        edits did that are shown beside it. They write with each vector, and what they wrote is read back (see
+        `imitation`)."""
         return [
             [Candidate(each.tokens, each.score, True) for each in found[:k]]
-            for found in self.imitations(examples, shown, k=k)
+            for found in self.imitations(edits, shown, k=k)
         ]
 
-    def imitations(
-        self, examples: Sequence[Example], shown: Sequence[NDArray[np.float32]], *, k: int = 5
-    ) -> list[list[Imitation]]:
-        """All that `imitate` chooses from, the best first. What the model could not name is left out. A model whose
-        encoder reads trees cannot read back, and is taken by its word."""
-        used = [spread(range(len(each)), MOST_TRIED) for each in shown]
-        owners = [owner for owner, rows in enumerate(used) for _ in rows]
-        vectors = [each[rows] for each, rows in zip(shown, used, strict=True)]
-        borrowed = self.borrow(np.concatenate([np.zeros((0, self.edit_dim), np.float32), *vectors]))
-        written = self.write([examples[owner] for owner in owners], borrowed, k=max(k, LEAST_ANSWERS))
-        pools: list[dict[Tokens, float]] = [{} for _ in examples]
-        for owner, found in zip(owners, written, strict=True):
-            pool, share = pools[owner], math.log(len(used[owner]))
-            for each in found:
-                if each.complete:
-                    pool[each.tokens] = float(np.logaddexp(pool.get(each.tokens, -np.inf), each.score - share))
+    def imitations(self, edits: Sequence[Edit], shown: Sequence[Shown], *, k: int = 5) -> list[list[Imitation]]:
+        """All that `imitate` chooses from, the best first. What the model could not name and the edits shown do not
+        name either is left out, and so is what does not parse where before does. A model whose encoder reads trees
+        cannot read back, and is taken by its word."""
+        examples = [self.exampler(edit, with_after=False) for edit in edits]
+        pools: list[dict[Tokens, float]] = [{} for _ in edits]
+        for owner, tokens, log_prob in self._pooled(edits, examples, shown, k=max(k, LEAST_ANSWERS)):
+            pools[owner][tokens] = float(np.logaddexp(pools[owner].get(tokens, -np.inf), log_prob))
+        for edit, pool in zip(edits, pools, strict=True):
+            before = read_tokens(edit, lowercase=self.config.lowercase)[0]
+            answers = list(pool)
+            for tokens, sound in zip(answers, _are_sound(edit, before, answers), strict=True):
+                if not sound:
+                    del pool[tokens]
         alike = iter(self._likeness(examples, shown, pools))
         return [
             sorted(
@@ -167,10 +179,46 @@ class EditModel:
             for pool in pools
         ]
 
+    def _pooled(
+        self, edits: Sequence[Edit], examples: Sequence[Example], shown: Sequence[Shown], *, k: int
+    ) -> Iterator[tuple[int, Tokens, float]]:
+        """What each editor wrote for each edit with each vector: the edit's place, the tokens, and their share of the
+        mean probability."""
+        writers: list[tuple[EditModel, Sequence[Example | None]]] = [(self, examples)]
+        if self.second is not None:
+            writers.append((self.second, [self.second.readable(edit) for edit in edits]))
+        used = [spread(range(len(each.vectors)), MOST_TRIED) for each in shown]
+        shares = [
+            math.log(len(rows) * sum(read[owner] is not None for _, read in writers)) for owner, rows in enumerate(used)
+        ]
+        for writer, read in writers:
+            asked = [
+                (owner, row, example)
+                for owner, example in enumerate(read)
+                if example is not None
+                for row in used[owner]
+            ]
+            if not asked:
+                continue
+            vectors = self.borrow(np.stack([shown[owner].vectors[row] for owner, row, _ in asked]))
+            written = writer.write([example for *_, example in asked], vectors, k=k)
+            for (owner, row, _), found in zip(asked, written, strict=True):
+                for each in found:
+                    tokens = each.tokens if each.complete else shown[owner].named(row, each.tokens)
+                    if tokens is not None:
+                        yield owner, tokens, each.score - shares[owner]
+
+    def readable(self, edit: Edit) -> Example | None:
+        """What the editor may see of an edit; None where it has no tree that the model could read."""
+        try:
+            return self.exampler(edit, with_after=False)
+        except NoTreeError:
+            return None
+
     def _likeness(
         self,
         examples: Sequence[Example],
-        shown: Sequence[NDArray[np.float32]],
+        shown: Sequence[Shown],
         pools: Sequence[Mapping[Tokens, float]],
     ) -> list[float | None]:
         """Of each answer of each pool, how like the edits shown it is."""
@@ -178,7 +226,7 @@ class EditModel:
         if encoder_class(self.config).needs_trees:
             return [None] * len(pairs)
         read = self.encode_examples([self.exampler.answered(examples[owner], tokens) for owner, tokens in pairs])
-        models = [_unit(self.borrow(each)) for each in shown]
+        models = [_unit(self.borrow(each.vectors)) for each in shown]
         return [
             float((models[owner] @ vector).max())
             for (owner, _), vector in zip(pairs, _unit(self.borrow(read)), strict=True)
@@ -211,7 +259,7 @@ class EditModel:
         if (vector is None) == (like is None):
             raise UserError("give either an edit vector or an example of the edit, not both.")
         if like is None:
-            return self.suggest([edit], [np.asarray(vector, np.float32)[None]], k=k)[0]
+            return self.suggest([edit], [Shown(np.asarray(vector, np.float32)[None])], k=k)[0]
         examples = [
             each if isinstance(each, Edit) else snippet_edit(each[0], each[1], edit.language)
             for each in ([like] if isinstance(like, Edit | tuple) else like)
@@ -219,32 +267,34 @@ class EditModel:
         if not examples:
             raise UserError("give at least one example of the edit.")
         gists = None if anyway else [frozenset(map(self.gist, examples))]
-        return self.suggest([edit], [self.encode(examples)], k=k, gists=gists)[0]
+        return self.suggest([edit], [self.show(examples)], k=k, gists=gists)[0]
 
     def suggest(
         self,
         edits: Sequence[Edit],
-        shown: Sequence[NDArray[np.float32]],
+        shown: Sequence[Shown],
         *,
         k: int = 5,
         gists: Sequence[frozenset[Gist]] | None = None,
     ) -> list[list[Suggestion]]:
-        """The `k` best `after`s of each edit's `before` (its own `after` is not read) that do as the edits did whose
-        vectors are beside it, [any but none, edit_dim] each. What the model could not put into the words of `before`
-        is left out, and so is what has none of the `gists` beside it, where some are given."""
-        for each in shown:
-            if each.ndim != 2 or not len(each) or each.shape[1] != self.edit_dim:
+        """The `k` best `after`s of each edit's `before` (its own `after` is not read) that do as the edits did that are
+        shown beside it. What the model could not put into the words of `before` is left out, and so is what has none
+        of the `gists` beside it, where some are given."""
+        for vectors, _ in shown:
+            if vectors.ndim != 2 or not len(vectors) or vectors.shape[1] != self.edit_dim:
+                shape = vectors.shape[1:]
                 raise UserError(
-                    f"an edit vector of this model has {self.edit_dim} numbers, this one's shape is {each.shape[1:]}."
+                    f"an edit vector of this model has {self.edit_dim} numbers, this one's shape is {shape}."
                 )
-        found = self.imitations([self.exampler(edit, with_after=False) for edit in edits], shown, k=k)
+        found = self.imitations(edits, shown, k=k)
         suggested = []
         for at, (edit, answers) in enumerate(zip(edits, found, strict=True)):
             before = read_tokens(edit, lowercase=self.config.lowercase)[0]
             if gists is not None:
                 answers = [each for each in answers if gist_between(before, each.tokens) in gists[at]]
-            restored = (self._restored(edit, before, each) for each in answers)
-            suggested.append([each for each in restored if each is not None][:k])
+            restored = [each for answer in answers if (each := self._restored(edit, before, answer)) is not None]
+            sound = are_sound(edit.language, edit.before.text, [each.text for each in restored])
+            suggested.append([each for each, is_sound in zip(restored, sound, strict=True) if is_sound][:k])
         return suggested
 
     def gist(self, edit: Edit) -> Gist:
@@ -286,18 +336,39 @@ def folder_of(name: str | Path | None) -> Path:
 
 
 def load(name: str | Path | None = None) -> EditModel:
-    """The model in a folder, or the one that comes with the package."""
+    """The model in a folder, or the one that comes with the package; with its second editor, if it has one."""
     folder = folder_of(name)
     for part in (CONFIG, VOCAB, WEIGHTS):
         _require(folder, part)
-    config, vocab = configuration.load(folder / CONFIG).model, Vocab.load(folder / VOCAB)
+    vocab = Vocab.load(folder / VOCAB)
+    model = _load(folder, configuration.load(folder / CONFIG).model, vocab)
+    if (folder / SECOND / WEIGHTS).is_file():
+        model.second = _load_second(folder / SECOND, model)
+    return model
+
+
+def _load(folder: Path, config: ModelConfig, vocab: Vocab, beside: Weights | None = None) -> EditModel:
     grammar = load_grammar(folder, config)
     # A config may say anything: its sizes are compared with the file's before memory is taken for them.
     with torch.device("meta"):
         model = EditModel(config, vocab, grammar)
-    load_weights(folder / WEIGHTS, model.network)
+    load_weights(folder / WEIGHTS, model.network, beside=beside)
     model.network.eval()
     return model
+
+
+def _load_second(folder: Path, first: EditModel) -> EditModel:
+    """The second editor of a model. Its reader and encoder are the model's own, whether they are in its file too."""
+    _require(folder, CONFIG)
+    config = configuration.load(folder / CONFIG).model
+    if replace(config, editor=first.config.editor, trees=first.config.trees) != first.config:
+        raise BadInputError(folder / CONFIG, None, "not the config of a second editor: it differs in more than that.")
+    shared = {name: weight for name, weight in weights_of(first.network).items() if not name.startswith("editor.")}
+    return _load(folder, config, first.vocab, shared)
+
+
+def _are_sound(edit: Edit, before: Tokens, afters: Sequence[Tokens]) -> list[bool]:
+    return are_sound(edit.language, " ".join(before), [" ".join(after) for after in afters])
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -321,31 +392,3 @@ def load_grammar(folder: Path, config: ModelConfig) -> Grammar | None:
 def _require(folder: Path, name: str) -> None:
     if not (folder / name).is_file():
         raise BadInputError(folder, None, f"not a trained model: {name} is missing. Train one with editvec train.")
-
-
-def save_weights(path: Path, network: EditNetwork) -> None:
-    """Writes a network's weights; a weight that two layers share is written once."""
-    weights = {name: weight.detach().contiguous() for name, weight in network.named_parameters()}
-    write_atomically(path, safetensors.torch.save(weights))
-
-
-def load_weights(path: Path, network: EditNetwork) -> None:
-    """Reads what `save_weights` wrote into a network of the same shape."""
-    try:
-        found = safetensors.torch.load(path.read_bytes())
-    except (safetensors.SafetensorError, OSError) as error:
-        raise BadInputError(path, None, f"not sound weights ({error}). Train again or copy the file again.") from None
-    wanted = dict(network.named_parameters())
-    if missing := sorted(wanted.keys() - found.keys()):
-        raise BadInputError(path, None, f"not the weights of this config: {missing[0]} is missing.")
-    if foreign := sorted(found.keys() - wanted.keys()):
-        raise BadInputError(path, None, f"not the weights of this config: it has no {foreign[0]}.")
-    for name, weight in wanted.items():
-        if found[name].shape != weight.shape:
-            have, want = tuple(found[name].shape), tuple(weight.shape)
-            raise BadInputError(path, None, f"{name} has the size {have}, its config and vocabulary make it {want}.")
-    if any(weight.is_meta for weight in wanted.values()):
-        network.to_empty(device="cpu")
-    with torch.no_grad():
-        for name, weight in network.named_parameters():
-            weight.copy_(found[name])

@@ -263,13 +263,11 @@ def shop_model(learned: Learned) -> EditModel:
 
 def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, shop_model: EditModel) -> None:
     pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
-    vectors = shop_model.encode(
-        [snippet_edit(each.before.text, each.after.text, each.language) for each in pattern.edits]
-    )
-    sure = calibrate(shop_model, pattern.edits, vectors)
+    pieces = [snippet_edit(each.before.text, each.after.text, each.language) for each in pattern.edits]
+    sure = calibrate(shop_model, pieces, shop_model.show(pieces))
     assert sure is not None and sure.right == sure.said >= 3
     files = list(present_files(open_repository(shop), {"csharp"}))
-    found = find_by_editor(shop_model, pattern, vectors, files, Record(0, 0))
+    found = find_by_editor(shop_model, pattern, files, Record(0, 0))
     assert {(place.path, place.after) for place in found} <= {
         ("src/Orders.cs", "return order?.Courier;"),
         ("src/Refunds.cs", "return one?.Owner;"),
@@ -278,7 +276,7 @@ def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, 
     assert found
     record = Record(sure.said, sure.right, left=len(found))
     assert {place.confidence for place in found} == {record.confidence}
-    given_up = find_by_editor(shop_model, pattern, vectors, files, Record(0, 0, reversed=9, years=6.0))
+    given_up = find_by_editor(shop_model, pattern, files, Record(0, 0, reversed=9, years=6.0))
     assert {place.confidence for place in given_up} == {replace(record, reversed=9, years=6.0).confidence}
 
 
@@ -300,10 +298,9 @@ def test_an_editor_that_is_never_right_says_nothing(shop: Path, learned: Learned
     torch.manual_seed(1)
     pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
     model = small_model(list(pattern.edits))
-    vectors = model.encode(pattern.edits)
-    assert calibrate(model, pattern.edits, vectors) is None
+    assert calibrate(model, pattern.edits, model.show(pattern.edits)) is None
     files = list(present_files(open_repository(shop), {"csharp"}))
-    assert find_by_editor(model, pattern, vectors, files, Record(0, 0)) == ()
+    assert find_by_editor(model, pattern, files, Record(0, 0)) == ()
 
 
 def test_new_files_and_other_encodings_are_present(tmp_path: Path) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import safetensors.torch
+import torch
 
 import editvec
 from editvec.errors import BadInputError, UserError
-from editvec.model import CONFIG, VOCAB, WEIGHTS
+from editvec.model import CONFIG, GRAMMAR, SECOND, VOCAB, WEIGHTS, EditModel
+from editvec.weights import weights_of
 from tests.model.edits import random_edits, small_model
 
 
@@ -92,3 +96,52 @@ def test_a_damaged_list_of_what_was_seen(tmp_path: Path) -> None:
     (tmp_path / "seen.u64").write_bytes(b"123")
     with pytest.raises(BadInputError, match="cut short"):
         Seen.load(tmp_path / "seen.u64")
+
+
+def _with_second(folder: Path) -> EditModel:
+    """The model in a folder, and beside it another with its reader and encoder and an editor of its own."""
+    edits = random_edits(5)
+    first = editvec.load(folder)
+    second = small_model(edits, editor="graph2tree")
+    shared = {name: weight for name, weight in weights_of(first.network).items() if not name.startswith("editor.")}
+    second.network.load_state_dict(shared, strict=False)
+    second.save(folder / SECOND)
+    return second
+
+
+def test_a_second_editor_is_found_beside_the_first(folder: Path) -> None:
+    assert editvec.load(folder).second is None
+    second = _with_second(folder)
+    edits = random_edits(5)
+    found = editvec.load(folder)
+    assert found.second is not None
+    np.testing.assert_array_equal(found.second.encode(edits), found.encode(edits))
+    whole = dict(second.network.named_parameters())
+    for name, weight in found.second.network.named_parameters():
+        assert torch.equal(weight, whole[name]), name
+    # A file of the editor alone is enough: the rest is the model's own.
+    own = {name: weight for name, weight in weights_of(second.network).items() if name.startswith("editor.")}
+    (folder / SECOND / WEIGHTS).write_bytes(safetensors.torch.save(own))
+    (folder / SECOND / VOCAB).unlink()
+    again = editvec.load(folder).second
+    assert again is not None
+    for name, weight in again.network.named_parameters():
+        assert torch.equal(weight, whole[name]), name
+
+
+def test_a_second_editor_of_another_model_is_refused(folder: Path) -> None:
+    second = _with_second(folder)
+    with torch.no_grad():
+        next(second.network.encoder.parameters()).add_(1.0)
+    second.save(folder / SECOND)
+    _refused(folder, "is not that of the model whose second editor this is")
+
+
+def test_a_second_editor_of_other_sizes_is_refused(folder: Path) -> None:
+    second = _with_second(folder)
+    text = (folder / SECOND / CONFIG).read_text()
+    (folder / SECOND / CONFIG).write_text(text.replace("hidden_dim = 48", "hidden_dim = 64"))
+    _refused(folder, "not the config of a second editor")
+    second.save(folder / SECOND)
+    (folder / SECOND / GRAMMAR).unlink()
+    _refused(folder, f"{GRAMMAR} is missing")

@@ -20,6 +20,7 @@ from editvec.encoders import ENCODERS
 from editvec.errors import UserError
 from editvec.imitation import Imitation
 from editvec.model import MARGIN, Candidate, EditModel
+from editvec.syntax.fragment import are_sound
 from editvec.tensors.batch import collate_source
 from editvec.tensors.example import Example
 from editvec.vocab import END, UNKNOWN
@@ -227,12 +228,13 @@ def test_the_editor_does_not_see_after() -> None:
 def test_answers_are_read_back() -> None:
     edits = random_edits(6)
     model = small_model(edits, borrowing=True, scale=1.0)
-    vectors = model.encode(edits)
-    examples = [model.exampler(edit, with_after=False) for edit in edits]
+    everything = model.show(edits)
     checked = 0
-    for number, (edit, example) in enumerate(zip(edits, examples, strict=True)):
-        shown = np.delete(vectors, number, 0)[:3]
-        (found,) = model.imitations([example], [shown], k=20)
+    for number, edit in enumerate(edits):
+        some = everything.without(number).at([0, 1, 2])
+        shown = some.vectors
+        (found,) = model.imitations([edit], [some], k=20)
+        example = model.exampler(edit, with_after=False)
         alone = [model.write([example], model.borrow(each[None]), k=20)[0] for each in shown]
         for answer in found:
             said = [math.exp(each.score) for some in alone for each in some if each.tokens == answer.tokens]
@@ -242,7 +244,7 @@ def test_answers_are_read_back() -> None:
             cosines = others @ one / np.linalg.norm(others, axis=1) / np.linalg.norm(one)
             assert answer.likeness == pytest.approx(float(cosines.max()), abs=1e-5)
             checked += 1
-        (ranked,) = model.imitate([example], [shown], k=20)
+        (ranked,) = model.imitate([edit], [some], k=20)
         best = sorted((answer.score for answer in found), reverse=True)[:20]
         assert [each.score for each in ranked] == pytest.approx(best)
     assert checked > 20
@@ -251,11 +253,10 @@ def test_answers_are_read_back() -> None:
 def test_several_edits_are_followed_each_as_if_alone() -> None:
     edits = random_edits(5)
     model = small_model(edits, borrowing=True)
-    vectors = model.encode(edits)
-    shown = [np.delete(vectors, number, 0)[: number + 1] for number in range(4)]
-    examples = [model.exampler(edit, with_after=False) for edit in edits[:4]]
-    for together, example, some in zip(model.imitate(examples, shown), examples, shown, strict=True):
-        (alone,) = model.imitate([example], [some])
+    everything = model.show(edits)
+    shown = [everything.without(number).at(range(number + 1)) for number in range(4)]
+    for together, edit, some in zip(model.imitate(edits[:4], shown), edits, shown, strict=False):
+        (alone,) = model.imitate([edit], [some])
         assert [each.tokens for each in together] == [each.tokens for each in alone]
     assert model.imitate([], []) == []
 
@@ -274,10 +275,13 @@ def test_what_would_be_another_edit_is_not_suggested() -> None:
 def test_what_cannot_be_read_back_is_taken_by_its_word() -> None:
     edits = ten_edits()
     model = small_model(edits, encoder="graph")
-    vectors = model.encode(edits)
+    shown = model.show(edits[1:2])
+    (found,) = model.imitate([edits[0]], [shown])
     example = model.exampler(edits[0], with_after=False)
-    (found,) = model.imitate([example], [vectors[1:2]])
-    by_word = [each for each in model.write([example], model.borrow(vectors[1:2]), k=10)[0] if each.complete]
+    written = model.write([example], model.borrow(shown.vectors), k=10)[0]
+    sound = are_sound("csharp", " ".join(edits[0].before.tokens), [" ".join(each.tokens) for each in written])
+    by_word = [each for each, is_sound in zip(written, sound, strict=True) if each.complete and is_sound]
+    assert by_word
     assert [(each.tokens, each.score) for each in found] == [(each.tokens, each.score) for each in by_word[:5]]
 
 

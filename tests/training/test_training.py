@@ -360,3 +360,20 @@ def test_a_run_can_begin_as_another_model(files: Files, tmp_path: Path) -> None:
         assert torch.allclose(one, other, atol=1e-5), name
     assert _metrics(tmp_path / "on")[0]["loss"] < _metrics(tmp_path / "first")[0]["loss"]
     assert not (tmp_path / "on" / "init.safetensors").exists()
+
+
+def test_another_editor_learns_from_vectors_that_stay(files: Files, tmp_path: Path) -> None:
+    train(tmp_path / "first", files, _config())
+    first = editvec.load(tmp_path / "first")
+    made = _config(epochs=2, editor_only=True)
+    folder = tmp_path / "first" / "second"
+    train(folder, files, made, init=first, editor="graph2tree")
+    second = editvec.load(folder)
+    assert second.config == replace(first.config, editor="graph2tree")
+    before = dict(first.network.named_parameters())
+    shared = [name for name, _ in second.network.named_parameters() if name in before]
+    same = {name for name in shared if torch.equal(second.network.get_parameter(name), before[name])}
+    assert same == {name for name in shared if not name.startswith("editor.")} < set(shared)
+    losses = [row["loss"] for row in _metrics(folder)]
+    assert losses[1] < losses[0]
+    assert editvec.load(tmp_path / "first").second is not None

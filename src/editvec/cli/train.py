@@ -49,13 +49,16 @@ def train(
     """Train an encoder and an editor on a file of edits.
 
     The run's folder is a model as soon as one epoch is over. Ctrl-C saves where it is; --resume goes on exactly there,
-    also after a crash (at most a minute is lost). Settings are those of config.toml.
+    also after a crash (at most a minute is lost). Settings are those of config.toml. With --init and another --editor,
+    that editor is new; in the folder second of a model, trained with editor_only=true, it writes beside the model's own
+    wherever an edit is made like others.
 
     \b
     editvec train --train train.jsonl.gz --dev dev.jsonl.gz -o runs/mine
     editvec train --train edits.parquet -o runs/bag --encoder bag --recipe iclr19 epochs=10 fraction=0.2
     editvec train -o runs/mine --resume
     editvec train --init packaged --train edits.parquet -o runs/ours epochs=3
+    editvec train --init runs/ours --editor graph2tree --train edits.parquet -o runs/ours/second editor_only=true
     torchrun --nproc-per-node 2 -m editvec train --train train.parquet -o runs/two
     """
     from editvec import config as configuration
@@ -79,7 +82,8 @@ def train(
                 state = resume(folder, watch=watch)
             else:
                 begin = load(init) if init else None
-                state = start(folder, Files(train_file, dev_file), config, init=begin, watch=watch, notice=notice)
+                files = Files(train_file, dev_file)
+                state = start(folder, files, config, init=begin, editor=editor, watch=watch, notice=notice)
     except OtherFailedError as error:
         raise click.exceptions.Exit(error.exit_code) from None
     except KeyboardInterrupt:

@@ -70,7 +70,8 @@ def transfer(
     alike = trained.model.config.encoder == "none"
     made = plan(labels, protocol, num_seeds=seeds, max_pairs=pairs, alike=alike, seed=seed)
     content = [(edit.id, form_of(edit), edit.model_context) for edit in edits]
-    about = (trained.digest, content, protocol, seeds, pairs, seed, beam, None if plain else SETTINGS)
+    reading_back = None if plain else (SETTINGS, trained.second_digest)
+    about = (trained.digest, content, protocol, seeds, pairs, seed, beam, reading_back)
     kept = PairJournal(journal, about) if journal else PairJournal.in_cache(about)
     try:
         with progress(f"{protocol}", "pairs") as watch:

@@ -102,8 +102,8 @@ def answer_pairs(
     the editor by its word, as the paper does; else its answers are read back (`EditModel.imitate`)."""
     examples = [_example(model, edit) for edit in edits]
     readable = [place for place, example in enumerate(examples) if example is not None]
-    vectors = np.zeros((len(edits), model.edit_dim), np.float32)
-    vectors[readable] = model.encode_examples([example for example in examples if example is not None])
+    shown = model.show([edits[place] for place in readable])
+    rows = {place: row for row, place in enumerate(readable)}
     truths = [read_tokens(edit, lowercase=model.config.lowercase)[1] for edit in edits]
     ranks = np.zeros(len(made), np.int64)
     done = 0
@@ -115,12 +115,14 @@ def answer_pairs(
         for is_gold in (True, False):
             asked = [pair for pair in here if (made.seeds[pair] == made.targets[pair]) == is_gold]
             asked = [pair for pair in asked if examples[made.seeds[pair]] and examples[made.targets[pair]]]
-            sources = [example for pair in asked if (example := examples[made.targets[pair]]) is not None]
-            shown = vectors[made.seeds[asked]]
+            seeds = [rows[made.seeds[pair]] for pair in asked]
             if is_gold or plain:
-                answers = model.write(sources, shown if is_gold else model.borrow(shown), k=k)
+                sources = [example for pair in asked if (example := examples[made.targets[pair]]) is not None]
+                vectors = shown.vectors[seeds]
+                answers = model.write(sources, vectors if is_gold else model.borrow(vectors), k=k)
             else:
-                answers = model.imitate(sources, [each[None] for each in shown], k=k)
+                targets = [edits[made.targets[pair]] for pair in asked]
+                answers = model.imitate(targets, [shown.at([seed]) for seed in seeds], k=k)
             for pair, candidates in zip(asked, answers, strict=True):
                 wanted = truths[made.targets[pair]]
                 ranks[pair] = metrics.rank_of(wanted, [each.tokens for each in candidates]) or NEVER

@@ -11,13 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice, pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from editvec.diff import Tag, align
 from editvec.diff.shapes import Gist, gist_between, shape_of
 from editvec.edit import Edit, Tokens
 from editvec.errors import UserError
+from editvec.imitation import Shown
 from editvec.learning.find import place_of, sound
 from editvec.learning.present import File
 from editvec.patterns.astgrep import Match
@@ -60,22 +58,21 @@ class _Said:
     right: bool
 
 
-def calibrate(model: EditModel, edits: Sequence[Edit], vectors: NDArray[np.float32]) -> Calibration | None:
+def calibrate(model: EditModel, edits: Sequence[Edit], shown: Shown) -> Calibration | None:
     """The lowest score above which nine in ten answers were right: the left-out edits' own befores, which should become
     their afters, and their afters, which should stay. A handful of edits does not show how low a right answer may
     score, so as much again is allowed, down to the next wrong one. None where too few are right."""
     judges = spread(range(len(edits)), _JUDGES) if len(edits) > 1 else []
-    asked, wanted, shown = [], [], []
-    gists = 2 * len(judges) * [_gists(model, edits)]
+    asked, wanted, others = [], [], []
+    gists = 2 * len(judges) * [frozenset(map(model.gist, edits))]
     for judge in judges:
         edit = edits[judge]
-        after = snippet_edit(edit.before.text, edit.after.text, edit.language).after.tokens
         asked += [(edit.before.text, edit.language), (edit.after.text, edit.language)]
-        wanted += [after, None]
-        shown += 2 * [np.delete(vectors, judge, 0)]
+        wanted += [edit.after.tokens, None]
+        others += 2 * [shown.without(judge)]
     said = [
         _Said(answer.score, answer.tokens == right)
-        for answer, right in zip(_answers(model, asked, shown, gists), wanted, strict=True)
+        for answer, right in zip(_answers(model, asked, others, gists), wanted, strict=True)
         if answer is not None
     ]
     said.sort(key=lambda each: -each.score)
@@ -89,20 +86,21 @@ def calibrate(model: EditModel, edits: Sequence[Edit], vectors: NDArray[np.float
     return best
 
 
-def find_by_editor(
-    model: EditModel, pattern: Pattern, vectors: NDArray[np.float32], files: Sequence[File], past: Record
-) -> tuple[Place, ...]:
-    """The places where the editor is as sure as it must be. `vectors` are those of the pattern's edits; `past` says how
-    often people made the reverse edit and how long ago they last made this one. How sure a place is follows as for a
-    rule: by how often the editor was right, and by how many places people have left as they are."""
-    sure = calibrate(model, pattern.edits, vectors)
+def find_by_editor(model: EditModel, pattern: Pattern, files: Sequence[File], past: Record) -> tuple[Place, ...]:
+    """The places where the editor is as sure as it must be. `past` says how often people made the reverse edit and how
+    long ago they last made this one. How sure a place is follows as for a rule: by how often the editor was right, and
+    by how many places people have left as they are."""
+    # Read as the places will be: as pieces of code without their files.
+    pieces = [snippet_edit(each.before.text, each.after.text, each.language) for each in pattern.edits]
+    shown = model.show(pieces)
+    sure = calibrate(model, pieces, shown)
     if sure is None:
         return ()
     names = _shared_names(pattern.edits)
     if not names:
         return ()
     candidates = islice(_candidates(pattern.edits, files, names), _MOST_TRIED)
-    rewritten = _rewritten(model, pattern.edits, vectors, candidates, sure.threshold)
+    rewritten = _rewritten(model, pieces, shown, candidates, sure.threshold)
     found = [
         (file, match)
         for file, some in groupby(rewritten, key=lambda each: each[0])
@@ -119,11 +117,11 @@ def find_by_editor(
 def _answers(
     model: EditModel,
     asked: Sequence[tuple[str, str]],
-    shown: Sequence[NDArray[np.float32]],
+    shown: Sequence[Shown],
     gists: Sequence[frozenset[Gist]],
 ) -> list[Suggestion | None]:
-    """What the editor would make of pieces of code, given with their languages, when it is to do as the edits did whose
-    vectors are beside each. None where it would do something else, or cannot say it, or it would not parse."""
+    """What the editor would make of pieces of code, given with their languages, when it is to do as the edits did that
+    are shown beside each. None where it would do something else, or cannot say it, or it would not parse."""
     edits = [_readable(model, *each) for each in asked]
     places = [place for place, edit in enumerate(edits) if edit is not None]
     found = model.suggest(
@@ -134,10 +132,8 @@ def _answers(
     )
     answers: list[Suggestion | None] = [None] * len(asked)
     for place, suggestions in zip(places, found, strict=True):
-        (text, language), edit = asked[place], edits[place]
-        if not suggestions or edit is None or suggestions[0].tokens == edit.before.tokens:
-            continue
-        if not _is_broken(suggestions[0].text, language) or _is_broken(text, language):
+        edit = edits[place]
+        if suggestions and edit is not None and suggestions[0].tokens != edit.before.tokens:
             answers[place] = suggestions[0]
     return answers
 
@@ -152,20 +148,10 @@ def _readable(model: EditModel, text: str, language: str) -> Edit | None:
     return edit
 
 
-def _is_broken(text: str, language: str) -> bool:
-    known = get(language)
-    if not isinstance(known, Language):
-        return False
-    return all(
-        Parsed(known, f"{opening}{text}{closing}".encode(errors="replace")).tree.root_node.has_error
-        for opening, closing in known.wrappers or (("", ""),)
-    )
-
-
 def _rewritten(
     model: EditModel,
     edits: Sequence[Edit],
-    vectors: NDArray[np.float32],
+    shown: Shown,
     candidates: Iterable[tuple[File, int, int]],
     threshold: float,
 ) -> Iterator[tuple[File, Match]]:
@@ -173,22 +159,16 @@ def _rewritten(
     those of a file together."""
     places = [(*place, decode(place[0].data[place[1] : place[2]])) for place in candidates]
     asked = [(before, file.language) for file, _, _, before in places]
-    answers = _answers(model, asked, len(asked) * [vectors], len(asked) * [_gists(model, edits)])
+    answers = _answers(model, asked, len(asked) * [shown], len(asked) * [frozenset(map(model.gist, edits))])
     for (file, start, end, before), answer in zip(places, answers, strict=True):
         if answer is not None and answer.score >= threshold:
             yield file, Match("editor", start, end, before, answer.text)
 
 
-def _gists(model: EditModel, edits: Sequence[Edit]) -> frozenset[Gist]:
-    """What the edits put in and take away, read as pieces of code without their files, as the places will be."""
-    pieces = (snippet_edit(edit.before.text, edit.after.text, edit.language) for edit in edits)
-    return frozenset(map(model.gist, pieces))
-
-
 def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Finder:
     """Finds, in texts of the examples' language, statements like their befores, and rewrites them as the editor would,
     where it does what one of the examples does, and is right with a chance of at least `sure` as far as it can tell."""
-    vectors = model.encode(examples)
+    shown = model.show(examples)
     language = examples[0].language
     pieces = [snippet_edit(edit.before.text, edit.after.text, edit.language) for edit in examples]
     # What a single example has, another place may have otherwise, but not what is called where it changes.
@@ -201,7 +181,7 @@ def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Find
         files = [File(str(number), language, text) for number, text in enumerate(texts)]
         found: list[list[Match]] = [[] for _ in texts]
         candidates = (place for file in files for place in _most_alike(models, file))
-        for file, match in _rewritten(model, examples, vectors, candidates, math.log(sure)):
+        for file, match in _rewritten(model, examples, shown, candidates, math.log(sure)):
             found[int(file.path)].append(match)
         return found
 

@@ -101,11 +101,10 @@ def learn(request: Request, model: EditModel | None = None, stages: Stages = sil
         ruled = [pattern for pattern in tried if pattern.rule and pattern.record]
         files = list(present_files(repository, {pattern.language for pattern in tried}, revision=request.revision))
         places = find_places(ruled, files, request.min_confidence, advance)
-    if model is not None and learned.vectors is not None:
+    if model is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
-            places |= _edited(
-                model, [pattern for pattern in tried if not pattern.rule], learned, files, doubts, request, advance
-            )
+            bare = [pattern for pattern in tried if not pattern.rule]
+            places |= _edited(model, bare, files, doubts, request, advance)
     learned.patterns = sorted(
         (places.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)
     )
@@ -131,21 +130,17 @@ def _encode(model: EditModel, edits: Sequence[Edit], advance: Advance) -> NDArra
 def _edited(
     model: EditModel,
     bare: Sequence[Pattern],
-    learned: Learned,
     files: Sequence[File],
     doubts: dict[str, Record],
     request: Request,
     advance: Advance,
 ) -> dict[str, Pattern]:
     """The most worthy of the patterns without a rule, with the places that the editor is sure of."""
-    assert learned.vectors is not None
-    rows = {edit.id: row for row, edit in enumerate(learned.edits)}
     chosen = sorted(bare, key=lambda pattern: (-pattern.worth, pattern.name))[: request.max_edited]
     found: dict[str, Pattern] = {}
     for number, pattern in enumerate(chosen):
         advance(number, len(chosen), sum(len(each.places) for each in found.values()))
-        vectors = learned.vectors[[rows[edit.id] for edit in pattern.edits]]
-        places = find_by_editor(model, pattern, vectors, files, doubts[pattern.name])
+        places = find_by_editor(model, pattern, files, doubts[pattern.name])
         found[pattern.name] = pattern.with_places(tuple(s for s in places if s.confidence >= request.min_confidence))
     return found
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import tree_sitter as ts
 
+from editvec.syntax import languages
 from editvec.syntax.languages.base import Language
 from editvec.syntax.token import decode, encode
 from editvec.syntax.tree import Tree
@@ -28,6 +29,23 @@ def parse_fragment(language: Language, text: str) -> Tree | None:
         children = tuple(tree for node, name in nodes if (tree := builder.build(node, name)) is not None)
         return Tree("fragment", "", children)
     return None
+
+
+def are_sound(name: str, before: str, afters: Sequence[str]) -> list[bool]:
+    """For each of some `afters` of a piece of code, whether it parses by itself in a language, or `before` does not
+    either. Prose is always sound."""
+    language = languages.get(name)
+    if not isinstance(language, Language) or not _parses(language, before):
+        return [True] * len(afters)
+    return [_parses(language, after) for after in afters]
+
+
+def _parses(language: Language, text: str) -> bool:
+    data = encode(text)
+    return any(
+        not Parsed(language, opening.encode() + data + closing.encode()).tree.root_node.has_error
+        for opening, closing in language.wrappers or (("", ""),)
+    )
 
 
 def _nodes_within(node: ts.Node, start: int, end: int) -> Iterator[tuple[ts.Node, str]]:

@@ -26,9 +26,7 @@ from editvec.model import (
     WEIGHTS,
     EditModel,
     load_grammar,
-    load_weights,
     needs_trees,
-    save_weights,
 )
 from editvec.nn.products import resolved
 from editvec.seen import Notes
@@ -39,6 +37,7 @@ from editvec.training.checkpoint import RunState
 from editvec.training.distributed import World, joined
 from editvec.training.loop import CHECKPOINT, Progress, Trainer
 from editvec.vocab import Vocab
+from editvec.weights import load_what_fits, save_weights
 
 _CORPORA = ("train.arrow", "dev.arrow")
 INIT = "init.safetensors"
@@ -68,17 +67,22 @@ def train(
     config: Config,
     *,
     init: EditModel | None = None,
+    editor: str | None = None,
     watch: Watch = lambda progress: None,
     notice: Notice = lambda text: None,
 ) -> RunState:
     """Trains a new model into a folder; with `init` it begins as that model, with its vocabulary, and the config says
-    only how it is trained."""
+    only how it is trained. With another `editor` than that model's, the config also says which trees it reads, and what
+    both editors have begins as it was."""
     if (folder / CHECKPOINT).exists():
         raise UserError(f"{folder} already holds a run. Use --resume to go on, or another folder.")
     if (folder / WEIGHTS).exists():
         raise UserError(f"{folder} already holds a trained model. Choose another folder.")
     if init is not None:
-        config = replace(config, model=init.config)
+        model = init.config
+        if editor is not None and editor != model.editor:
+            model = replace(model, editor=editor, trees=config.model.trees)
+        config = replace(config, model=model)
     with joined() as world:
         failed: UserError | None = None
         if world.leads:
@@ -112,11 +116,14 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
     counts = vocab.count_tokens(notes.noting(_edits(files, "train", share)), lowercase=model.lowercase)
     trees = needs_trees(model)
     if init is not None:
-        words, grammar = init.vocab, init.grammar
+        words = init.vocab
         save_weights(folder / INIT, init.network)
     else:
         words = vocab.build(counts, size=model.vocab_size, min_count=model.min_count)
-        grammar = learn(_trees(files, share, model.trees == "parsed")) if trees else None
+    grammar = None
+    if trees:
+        known = init.grammar if init is not None and init.config == model else None
+        grammar = known or learn(_trees(files, share, model.trees == "parsed"))
     exampler = replace(EditModel(model, words, grammar).exampler, shapes=config.training.exchange > 0)
     for side, name in zip(("train", "dev"), _CORPORA, strict=True):
         dropped = Counter[str]()
@@ -161,7 +168,10 @@ def _run(folder: Path, config: Config, world: World, watch: Watch, *, resume: bo
     if resume:
         trainer.resume()
     elif (folder / INIT).exists():
-        load_weights(folder / INIT, model.network)
+        load_what_fits(folder / INIT, model.network)
+    if config.training.editor_only:
+        for name, weight in model.network.named_parameters():
+            weight.requires_grad_(name.startswith("editor."))
     state = trainer.run()
     world.wait()
     if world.leads:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from editvec.edit import Edit
-from editvec.model import GRAMMAR, VOCAB, WEIGHTS, EditModel, folder_of, load, needs_trees
+from editvec.model import GRAMMAR, SECOND, VOCAB, WEIGHTS, EditModel, folder_of, load, needs_trees
 from editvec.tensors.example import NoTreeError, TooLongError
 from editvec.vectorisers.base import Vectors
 
@@ -47,11 +47,12 @@ class Trained:
     @cached_property
     def digest(self) -> str:
         """Of the weights and of what they are the weights of."""
-        hashed = blake2b(digest_size=16)
-        for name in (WEIGHTS, VOCAB, GRAMMAR):
-            if (self.folder / name).is_file():
-                hashed.update((self.folder / name).read_bytes())
-        return hashed.hexdigest()
+        return _digest(self.folder)
+
+    @cached_property
+    def second_digest(self) -> str | None:
+        """Of the second editor, which has no say in vectors."""
+        return _digest(self.folder / SECOND) if self.model.second else None
 
     def encode(self, edits: Iterable[Edit], *, unread: list[int] | None = None) -> Vectors:
         """The edit vectors; edits that are too long for the model, or without a tree that it knows, are unread."""
@@ -68,3 +69,11 @@ class Trained:
                     unread.append(place)
             parts.append(self.model.encode_examples(examples))
         return np.concatenate(parts)
+
+
+def _digest(folder: Path) -> str:
+    hashed = blake2b(digest_size=16)
+    for name in (WEIGHTS, VOCAB, GRAMMAR):
+        if (folder / name).is_file():
+            hashed.update((folder / name).read_bytes())
+    return hashed.hexdigest()

@@ -1,0 +1,80 @@
+"""Doing as other edits did: in whose words, with which editors, and only what parses."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import editvec.model
+from editvec.edit import Tokens
+from editvec.imitation import Shown
+from editvec.model import Candidate, EditModel
+from editvec.syntax.snippet import snippet_edit
+from editvec.vocab import MARKS, UNKNOWN
+from tests.model.edits import edit, small_model, ten_edits
+
+_UNKNOWN = MARKS[UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("names", "written", "read"),
+    [
+        (("Zorg",), ("a", _UNKNOWN), ("a", "Zorg")),
+        (("Zorg",), (_UNKNOWN, "b", _UNKNOWN), ("Zorg", "b", "Zorg")),
+        (("Zorg", "Blatt"), (_UNKNOWN, ".", _UNKNOWN), ("Zorg", ".", "Blatt")),
+        (("Zorg", "Blatt"), (_UNKNOWN,), None),
+        (("Zorg", "Zorg"), (_UNKNOWN,), ("Zorg",)),
+        ((), (_UNKNOWN,), None),
+    ],
+)
+def test_what_has_no_name_has_that_of_the_edit_shown(names: Tokens, written: Tokens, read: Tokens | None) -> None:
+    shown = Shown(np.zeros((2, 4), np.float32), (("Other",), names))
+    assert shown.named(1, written) == read
+    assert shown.without(0).named(0, written) == read
+    assert Shown(shown.vectors).named(1, written) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "like", "after"),
+    [
+        ("Foo(first, 2);", ("Foo(a);", "Zorgblatt.Foo(a);"), "Zorgblatt.Foo(first, 2);"),
+        ("if (one.IsFrobbed) Go();", ("x = it.IsFrobbed;", "x = it.WasFrobbed;"), "if (one.WasFrobbed) Go();"),
+    ],
+)
+def test_an_example_brings_names_that_the_model_does_not_know(before: str, like: tuple[str, str], after: str) -> None:
+    model = editvec.model.load()
+    assert not {"Zorgblatt", "WasFrobbed"} & model.vocab.ids.keys()
+    assert model.apply(before, like=like)[0].text == after
+
+
+def _saying(monkeypatch: pytest.MonkeyPatch, model: EditModel, answers: dict[Tokens, float]) -> None:
+    said = [Candidate(tokens, math.log(share), True) for tokens, share in answers.items()]
+    monkeypatch.setattr(model, "write", lambda examples, vectors, **named: [said for _ in examples])
+
+
+def test_what_does_not_parse_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound, broken = ("f", "(", "y", ")", ";"), ("f", "(", "y", ";")
+    edits = [snippet_edit("f(x);", "f(y);", "csharp"), snippet_edit("f(x;", "f(y;", "csharp")]
+    model = small_model(edits)
+    _saying(monkeypatch, model, {broken: 0.6, sound: 0.3})
+    found = model.imitations(edits, [model.show(edits[:1])] * 2)
+    assert [{each.tokens for each in some} for some in found] == [{sound}, {sound, broken}]
+
+
+def test_both_editors_have_a_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    edits = ten_edits()
+    model = small_model(edits)
+    model.second = small_model(edits, editor="graph2tree")
+    one, other = ("x", "=", "1", ";"), ("y", "=", "1", ";")
+    _saying(monkeypatch, model, {one: 0.6, other: 0.2})
+    _saying(monkeypatch, model.second, {other: 0.8})
+    # The second one reads trees, and this edit has none that it knows.
+    alien = dataclasses.replace(edit("( ( 1", "2"), language="text")
+    alien = dataclasses.replace(alien, before=dataclasses.replace(alien.before, tree=None))
+    found = model.imitations([edits[0], alien], [model.show(edits[1:3])] * 2)
+    shares = [{each.tokens: math.exp(each.log_prob) for each in some} for some in found]
+    assert shares[0] == pytest.approx({one: 0.3, other: 0.5})
+    assert shares[1] == pytest.approx({one: 0.6, other: 0.2})
