@@ -1,4 +1,4 @@
-"""Makes the model in the package again from scratch: mine → mix → train → pack.
+"""Makes the model in the package again from scratch: mine → mix → train, and a second editor on its vectors → pack.
 
 Mined edits and the run are kept in the work folder: what is done is not done again, what was interrupted goes on.
 
@@ -7,7 +7,6 @@ Mined edits and the run are kept in the work folder: what is done is not done ag
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,8 +16,6 @@ from random import Random
 from typing import Any
 
 import click
-import safetensors.torch
-import torch
 
 from editvec import config, model, store
 from editvec.edit import Edit
@@ -28,6 +25,7 @@ from editvec.mining.batch import Task
 from editvec.mining.recipes import get_recipe
 from editvec.mining.sources import locate, pick_languages
 from editvec.training import CHECKPOINT, Files, resume, train
+from editvec.weights import pack_weights, read_weights
 
 HERE = Path(__file__).parent
 PACKAGED = model.PACKAGED
@@ -43,8 +41,7 @@ DEV_SHARE = 0.03
     "--mirrors", type=click.Path(exists=True, path_type=Path), help="Clones (owner+name/repo) to use instead."
 )
 @click.option("--pack-only", is_flag=True, help="Pack the run as it is.")
-@click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
-def main(work: Path, data: Path | None, mirrors: Path | None, pack_only: bool, settings: tuple[str, ...]) -> None:
+def main(work: Path, data: Path | None, mirrors: Path | None, pack_only: bool) -> None:
     """Make the model."""
     run = work / "run"
     if not pack_only:
@@ -52,12 +49,18 @@ def main(work: Path, data: Path | None, mirrors: Path | None, pack_only: bool, s
         files = Files(work / "train.parquet", work / "dev.parquet")
         if not files.train.exists():
             _mix(list(_parts(sources, work, data, mirrors)), sources["seed"], files)
-        chosen = sources["settings"] | dict(setting.split("=", 1) for setting in settings)
-        if (run / CHECKPOINT).exists():
-            resume(run)
-        elif not (run / model.WEIGHTS).exists():
-            train(run, files, config.with_settings(config.recipe("default"), chosen))
+        _train(run, files, sources["settings"])
+        _train(run / model.SECOND, files, sources["second"], init=run)
     _pack(run)
+
+
+def _train(run: Path, files: Files, settings: dict[str, Any], *, init: Path | None = None) -> None:
+    """Trains, or goes on, or leaves what is done."""
+    if (run / CHECKPOINT).exists():
+        resume(run)
+    elif not (run / model.WEIGHTS).exists():
+        chosen = config.with_settings(config.recipe("default"), settings)
+        train(run, files, chosen, init=model.load(init) if init else None, editor=chosen.model.editor)
 
 
 def _parts(sources: dict[str, Any], work: Path, data: Path | None, mirrors: Path | None) -> Iterator[list[Edit]]:
@@ -103,16 +106,19 @@ def _is_held_out(edit: Edit) -> bool:
 
 
 def _pack(run: Path) -> None:
-    """Half precision, and only what loading needs."""
-    PACKAGED.mkdir(exist_ok=True)
-    weights = safetensors.torch.load((run / model.WEIGHTS).read_bytes())
-    half = {name: weight.to(torch.float16) for name, weight in weights.items()}
-    write_atomically(PACKAGED / model.WEIGHTS, safetensors.torch.save(half))
-    for name in (model.CONFIG, model.VOCAB):
+    """A byte a number, and only what loading needs: of the second editor, what it does not share with the first."""
+    second = model.SECOND
+    (PACKAGED / second).mkdir(parents=True, exist_ok=True)
+    own = {
+        name: each for name, each in read_weights(run / second / model.WEIGHTS).items() if name.startswith("editor.")
+    }
+    write_atomically(PACKAGED / model.WEIGHTS, pack_weights(read_weights(run / model.WEIGHTS)))
+    write_atomically(PACKAGED / second / model.WEIGHTS, pack_weights(own))
+    for name in (model.CONFIG, model.VOCAB, f"{second}/{model.CONFIG}", f"{second}/{model.GRAMMAR}"):
         write_atomically(PACKAGED / name, (run / name).read_bytes())
-    *_, last = (json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines())
-    size = sum(file.stat().st_size for file in PACKAGED.iterdir()) / 1e6
-    click.echo(f"packed {size:.1f} MB, dev perplexity {last['dev_perplexity']:.4f}")
+    model.load(PACKAGED)
+    size = sum(file.stat().st_size for file in PACKAGED.rglob("*") if file.is_file()) / 1e6
+    click.echo(f"packed {size:.1f} MB")
 
 
 if __name__ == "__main__":

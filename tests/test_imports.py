@@ -79,6 +79,12 @@ def test_every_room_has_a_floor() -> None:
     assert rooms - {"__init__", "__main__"} == {room for rooms in FLOORS for room in rooms}
 
 
+def test_a_model_is_loaded_without_torchs_compiler() -> None:
+    code = "import editvec, sys; editvec.load(); print([m for m in sys.modules if m.startswith('torch._dynamo')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_help_loads_nothing_heavy() -> None:
     code = (
         "import sys; sys.argv = ['editvec', 'mine', '--help']\n"

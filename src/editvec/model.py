@@ -40,7 +40,7 @@ from editvec.tensors.batch import Batch, collate, collate_source
 from editvec.tensors.corpus import by_length, by_source
 from editvec.tensors.example import Example, Exampler, NoTreeError
 from editvec.vocab import UNKNOWN, Vocab, read_tokens
-from editvec.weights import Weights, load_weights, save_weights, weights_of
+from editvec.weights import Weights, load_weights, only_sizes, save_weights, weights_of
 
 CONFIG, VOCAB, GRAMMAR = "config.toml", "vocab.json", "grammar.json"
 WEIGHTS, SEEN = "model.safetensors", "seen.u64"
@@ -350,7 +350,7 @@ def load(name: str | Path | None = None) -> EditModel:
 def _load(folder: Path, config: ModelConfig, vocab: Vocab, beside: Weights | None = None) -> EditModel:
     grammar = load_grammar(folder, config)
     # A config may say anything: its sizes are compared with the file's before memory is taken for them.
-    with torch.device("meta"):
+    with only_sizes():
         model = EditModel(config, vocab, grammar)
     load_weights(folder / WEIGHTS, model.network, beside=beside)
     model.network.eval()

@@ -33,7 +33,8 @@ class EditNetwork(nn.Module):
         self.editor = build_editor(config, self.reader, self.encoder.edit_dim, grammar)
         if config.borrowing:
             self.borrowed = nn.Linear(self.encoder.edit_dim, self.encoder.edit_dim)
-            nn.init.eye_(self.borrowed.weight)
+            nn.init.zeros_(self.borrowed.weight)
+            self.borrowed.weight.data.fill_diagonal_(1.0)
             nn.init.zeros_(self.borrowed.bias)
         self.borrowing = config.borrowing
         self.max_steps = self.editor.max_steps_a_token * config.max_tokens + 1

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from editvec.errors import BadInputError
 from editvec.files import write_atomically
@@ -17,6 +20,24 @@ _SCALE = ":scale"
 _LARGE = 4096
 """Smaller weights are not worth a byte a number."""
 Weights = dict[str, Tensor]
+
+
+class _Unfilled(TorchFunctionMode):
+    """Calls nothing that would fill a weight."""
+
+    def __torch_function__(self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is Tensor.uniform_ or getattr(func, "__module__", None) == nn.init.__name__:
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **kwargs)
+
+
+@contextmanager
+def only_sizes() -> Iterator[None]:
+    """Networks that are made inside have sizes and no numbers, and take no memory. To fill weights without numbers
+    torch would load its compiler, which takes seconds."""
+    with torch.device("meta"), _Unfilled():
+        yield
 
 
 def weights_of(network: nn.Module) -> Weights:

@@ -90,16 +90,16 @@ def find_by_editor(model: EditModel, pattern: Pattern, files: Sequence[File], pa
     """The places where the editor is as sure as it must be. `past` says how often people made the reverse edit and how
     long ago they last made this one. How sure a place is follows as for a rule: by how often the editor was right, and
     by how many places people have left as they are."""
+    names = _shared_names(pattern.edits)
+    candidates = list(islice(_candidates(pattern.edits, files, names), _MOST_TRIED)) if names else []
+    if not candidates:
+        return ()
     # Read as the places will be: as pieces of code without their files.
     pieces = [snippet_edit(each.before.text, each.after.text, each.language) for each in pattern.edits]
     shown = model.show(pieces)
     sure = calibrate(model, pieces, shown)
     if sure is None:
         return ()
-    names = _shared_names(pattern.edits)
-    if not names:
-        return ()
-    candidates = islice(_candidates(pattern.edits, files, names), _MOST_TRIED)
     rewritten = _rewritten(model, pieces, shown, candidates, sure.threshold)
     found = [
         (file, match)
@@ -255,7 +255,7 @@ def _candidates(edits: Sequence[Edit], files: Sequence[File], names: frozenset[s
     afters = {edit.after.tokens for edit in edits}
     needed = names | shape_of(edits[0]).removed_names
     for file in files:
-        if file.language != edits[0].language or any(name.encode() not in file.data for name in names):
+        if file.language != edits[0].language or any(name.encode() not in file.data for name in needed):
             continue
         for start, end, tokens in _statements(file):
             have = frozenset(tokens)
