@@ -241,3 +241,57 @@ def test_bytes_that_are_no_characters_give_no_rule() -> None:
     language = get("python")
     assert isinstance(language, Language)
     assert induce([file_example("f.py", language, b"f('\xff', x)\n", b"g('\xff', x)\n")]) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "after", "file"),
+    [
+        (
+            "csharp",
+            "private readonly {0} _{1};",
+            "readonly {0} _{1};",
+            "class C {{ private readonly {0} _{1}; void M() {{ }} }}",
+        ),
+        ("java", "private List<{0}> {1};", "List<{0}> {1};", "class C {{ private List<{0}> {1}; void m() {{ }} }}"),
+    ],
+)
+def test_a_rule_of_fragments_fires_on_members_of_files(language: str, before: str, after: str, file: str) -> None:
+    names = [("ILog", "log"), ("Cache", "cache"), ("Sink", "sink"), ("Order", "order")]
+    edits = [snippet_edit(before.format(*each), after.format(*each), language, each[1]) for each in names]
+    (found,) = make_rules(edits)
+    texts = [form.format("Bill", "bill") for form in (file, file.replace(before, after))]
+    (matches, rest) = scan(found.rule.as_yaml(), [text.encode() for text in texts], language)
+    assert apply_matches(texts[0].encode(), matches) == texts[1].encode()
+    assert rest == []
+
+
+@pytest.mark.parametrize(
+    ("language", "pairs", "text", "changed"),
+    [
+        (
+            "csharp",
+            [(f"[Test] public void M{at}()", f"[Fact] public void M{at}()") for at in range(3)],
+            "class Test { [Test] void A(Test t) { var test = new Test(); } }",
+            "class Test { [Fact] void A(Test t) { var test = new Test(); } }",
+        ),
+        (
+            "java",
+            [("Before a;", "BeforeEach a;"), ("void f(Before b) { }", "void f(BeforeEach b) { }")],
+            "class C { Before x; int Before() { return 1; } }",
+            "class C { BeforeEach x; int Before() { return 1; } }",
+        ),
+    ],
+)
+def test_the_name_of_a_type_or_an_attribute_is_a_pattern(
+    language: str, pairs: list[tuple[str, str]], text: str, changed: str
+) -> None:
+    edits = [snippet_edit(*pair, language, str(at)) for at, pair in enumerate(pairs)]
+    (found,) = make_rules(edits)
+    assert len(found.proof.support) == len(pairs)
+    (matches,) = scan(found.rule.as_yaml(), [text.encode()], language)
+    assert apply_matches(text.encode(), matches).decode() == changed
+
+
+def test_a_variable_alone_is_no_pattern() -> None:
+    pairs = [("Save(Total);", "Save(Sum);"), ("Load(Total);", "Load(Sum);"), ("x = Total;", "x = Sum;")]
+    assert all(before not in ("Total",) for before, _, _ in _rules("csharp", *pairs))

@@ -4,7 +4,7 @@ group without a rule is a pattern as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from editvec.diff.shapes import shape_of
 from editvec.edit import Edit
@@ -12,38 +12,50 @@ from editvec.patterns.grouping import Group, num_authors, num_commits
 from editvec.patterns.induction import induce, make_rules
 from editvec.patterns.naming import Messages, slug_of
 from editvec.patterns.pattern import Pattern
-from editvec.patterns.proof import prove
+from editvec.patterns.proof import Proved, prove
 from editvec.patterns.rule import ProseRule, Rule
 from editvec.patterns.site import edit_example
 from editvec.selection import spread
 from editvec.syntax import languages
 from editvec.syntax.languages import Markup
 
-_TEACHERS = 12
+_TEACHERS = 20
 """Edits that a rule is made of; it is proved over more."""
+_ROUNDS = 3
+"""How often rules are made of what those before left."""
 _WITNESSES = 120
 
 
 def rules_of(edits: Sequence[Edit], min_edits: int, min_commits: int) -> list[tuple[Rule | ProseRule, list[Edit]]]:
     """The proved rules of a group, each with the edits that it makes exactly; each edit is one rule's."""
-    if isinstance(languages.get(edits[0].language), Markup):
-        proved = make_rules(edits, min_support=min_edits)
-        known, proofs = edits, [each.proof for each in proved]
-    else:
-        examples = {edit.id: example for edit in edits if (example := edit_example(edit)) is not None}
-        known = spread([edit for edit in edits if edit.id in examples], _WITNESSES)
-        teachers = [examples[edit.id] for edit in spread(known, _TEACHERS)]
-        proved = induce(teachers, min_support=2) if len(teachers) > 1 else []
-        rules = [each.rule for each in proved if isinstance(each.rule, Rule)]
-        proofs = prove(rules, [examples[edit.id] for edit in known])
     kept: list[tuple[Rule | ProseRule, list[Edit]]] = []
     taken: set[str] = set()
-    for each, proof in zip(proved, proofs, strict=True):
-        made = [edit for edit in known if edit.id in set(proof.support) - taken]
-        if proof.holds and len(made) >= min_edits and num_commits(made) >= min_commits:
-            kept.append((each.rule, made))
-            taken |= {edit.id for edit in made}
+    for proved in _rounds(edits, taken, min_edits):
+        before = len(taken)
+        for each in proved:
+            support = set(each.proof.support) - taken
+            made = [edit for edit in edits if edit.id in support]
+            if each.proof.holds and len(made) >= min_edits and num_commits(made) >= min_commits:
+                kept.append((each.rule, made))
+                taken |= support
+        if len(taken) == before or len(edits) - len(taken) < min_edits:
+            break
     return kept
+
+
+def _rounds(edits: Sequence[Edit], taken: set[str], min_edits: int) -> Iterator[list[Proved]]:
+    """Rules of a group, proved over all of it; each time of those edits that are not taken by then."""
+    if isinstance(languages.get(edits[0].language), Markup):
+        yield make_rules(edits, min_support=min_edits)
+        return
+    examples = {edit.id: example for edit in edits if (example := edit_example(edit)) is not None}
+    known = spread([edit for edit in edits if edit.id in examples], _WITNESSES)
+    for _ in range(_ROUNDS):
+        teachers = spread([edit for edit in known if edit.id not in taken], _TEACHERS)
+        proved = induce([examples[edit.id] for edit in teachers], min_support=2) if len(teachers) > 1 else []
+        rules = [each.rule for each in proved if isinstance(each.rule, Rule)]
+        proofs = prove(rules, [examples[edit.id] for edit in known])
+        yield [Proved(rule, proof) for rule, proof in zip(rules, proofs, strict=True)]
 
 
 def patterns_of(

@@ -15,7 +15,7 @@ from editvec.patterns.code import Node, parse
 from editvec.patterns.rule import Metavariable, Piece, Rule, digest
 from editvec.patterns.site import Pair, Site
 from editvec.patterns.template import name_holes, weigh, write
-from editvec.patterns.value import innermost, is_list
+from editvec.patterns.value import innermost, is_list, is_spoken_for
 from editvec.syntax.languages import Language
 
 MIN_WEIGHT = 0.5
@@ -26,6 +26,8 @@ _MANY_EXAMPLES = 4
 """How many different texts of one kind say that it must be of that kind."""
 _MAX_LEVELS = 3
 _MAX_RENDERINGS = 12
+_TYPE_NAME = re.compile(r"[A-Z]\w{2,}")
+"""Whatever is written so is a type, wherever it stands."""
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _METAVARIABLE = re.compile(r"\$(?:\$\$)?_?([A-Z][A-Z0-9_]*)")
 
@@ -44,8 +46,11 @@ def levels(sites: Sequence[Site]) -> Iterator[tuple[Pair, ...]]:
 
 
 def is_usable(pair: Pair) -> bool:
-    """Whether a pair can be a pattern: a name alone may mean anything, and so may arguments without what is called."""
-    return not innermost(pair.before).is_leaf and not is_list(pair.before)
+    """Whether a pair can be a pattern: a name alone may mean anything, unless it is that of a type or an attribute that
+    became another, and so may arguments without what is called."""
+    if innermost(pair.before).is_leaf:
+        return all(is_spoken_for(node) and _TYPE_NAME.match(node.text) for node in pair)
+    return not is_list(pair.before)
 
 
 def _of_kinds(site: Site, before: str, after: str) -> Pair | None:
@@ -80,12 +85,18 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
         before = [pair.before for pair in found.pairs]
         variants = [rule]
         if unlike := _after_pattern(found, language):
-            variants.append(replace(rule, unlike=(unlike,)))
+            variants.append(replace(rule, unlike=(unlike, *_other_readings(unlike, language))))
         parents = {(node.parent.kind, node.field) if node.parent is not None else ("", "") for node in before}
         ((parent, field), *others) = parents
         if field == "function" and not others:
             # What is called is known by its call, which the fix need not touch.
             variants = [replace(each, inside=parent, field=field) for each in variants]
+        elif innermost(before[0]).is_leaf:
+            # A name by itself: where it stands is all that is known of it, unless its looks say enough.
+            if not others:
+                variants = [replace(each, inside=parent, field=field) for each in variants]
+            elif not _TYPE_NAME.fullmatch(before[0].text):
+                continue
         elif rule.weight < _ENOUGH and not others and parent and parent not in language.bodies:
             variants += [replace(each, inside=parent, weight=each.weight + 0.4) for each in variants]
         kept = [each for each in variants if each.weight >= min_weight]
@@ -130,10 +141,12 @@ def _rule(found: Generalised, language: Language) -> Rule | None:
     metavariables = tuple(
         _metavariable(hole, language, loosens=_loosens(hole.name, text, after, language)) for hole in found.holes
     )
+    piece = Piece(text, kind, place)
     return Rule(
         id=digest(language.name, text, after, kind),
         language=language.name,
-        before=Piece(text, kind, place),
+        before=piece,
+        also=_other_readings(piece, language),
         after=after,
         metavariables=metavariables,
         weight=weigh(found.before, language),
@@ -183,8 +196,7 @@ def find_place(text: str, kind: str, language: Language) -> tuple[str, str] | No
     """The first of the language's places in which the first node of that kind is the whole pattern.
 
     Any number of statements does not parse; ast-grep takes it all the same."""
-    plain = _METAVARIABLE.sub(lambda match: f"z{match[1]}", text)
-    size = len(plain.encode("utf-8", "surrogateescape"))
+    plain, size = _without_metavariables(text)
     flawed = None
     for opening, closing in language.places:
         root = parse(language, plain.join((opening, closing)).encode("utf-8", "surrogateescape")).root_node
@@ -195,6 +207,32 @@ def find_place(text: str, kind: str, language: Language) -> tuple[str, str] | No
             return opening, closing
         flawed = flawed or (opening, closing)
     return flawed if "$$$" in text else None
+
+
+@lru_cache(maxsize=4096)
+def _other_readings(piece: Piece, language: Language) -> tuple[Piece, ...]:
+    """What else a statement or a member is in another place: a field looks like a variable. An example is a piece of
+    a file, and which of them it was there nobody knows."""
+    if piece.kind not in language.units:
+        return ()
+    found: dict[str, Piece] = {}
+    plain, size = _without_metavariables(piece.text)
+    for opening, closing in language.places:
+        root = parse(language, plain.join((opening, closing)).encode("utf-8", "surrogateescape")).root_node
+        start = len(opening.encode())
+        node = root.descendant_for_byte_range(start, start + size)
+        while node is not None and (node.start_byte, node.end_byte) == (start, start + size):
+            kind = node.type
+            if kind in language.units and kind != piece.kind and not root.has_error:
+                found.setdefault(kind, Piece(piece.text, kind, (opening, closing)))
+            node = node.parent
+    return tuple(each for kind, each in found.items() if find_place(piece.text, kind, language) == each.place)
+
+
+def _without_metavariables(text: str) -> tuple[str, int]:
+    """A pattern as code without metavariables, and its size in bytes."""
+    plain = _METAVARIABLE.sub(lambda match: f"z{match[1]}", text)
+    return plain, len(plain.encode("utf-8", "surrogateescape"))
 
 
 def _first(root: ts.Node, kind: str) -> tuple[int, int] | None:

@@ -67,6 +67,8 @@ class Rule:
     """What the place is called in that parent."""
     unlike: tuple[Piece, ...] = ()
     """What is no place for the rule although `before` matches."""
+    also: tuple[Piece, ...] = ()
+    """The same text as it is read in other places."""
     message: str = ""
     weight: float = dataclass_field(default=0.0, compare=False)
     """How much `before` says."""
@@ -83,7 +85,8 @@ class Rule:
 
     def as_dict(self) -> dict[str, Any]:
         """The rule as ast-grep reads it."""
-        rule: dict[str, Any] = {"pattern": self.before.as_dict()}
+        readings = [{"pattern": piece.as_dict()} for piece in (self.before, *self.also)]
+        rule: dict[str, Any] = readings[0] if len(readings) == 1 else {"any": readings}
         if self.inside:
             rule["inside"] = {"kind": self.inside, **({"field": self.field} if self.field else {})}
         if self.unlike:

@@ -197,6 +197,7 @@ CSHARP = Language(
         ("class C { void M() { if (b) { } ", " } }"),
         ("class C { object M() ", " }"),
         ("[A", " ] class C { }"),
+        ("[", "] class C { }"),
         ("", ""),
     ),
 )
