@@ -15,6 +15,8 @@ from editvec.edit import Edit
 
 SCHEMA = 1
 """Of `patterns.json`."""
+_UNRECORDED = 0.3
+"""The share of a pattern of which history says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,15 @@ class Record:
     """Since people last made the edit, until the history ends."""
 
     @property
+    def share(self) -> float:
+        """Of all that matched, then and today, what was edited so and not taken back."""
+        return (self.edited + 1) / (self.matched + self.left + 2) * self._forward
+
+    @property
+    def _forward(self) -> float:
+        return (self.edited + 1) / (self.edited + 1 + self.reversed)
+
+    @property
     def confidence(self) -> float:
         """How sure it is that a match is due: the share of its matches that people edited so, less the share of reverse
         edits, and less the longer ago they last made it. A place left until today may be due, or fine as it is: it
@@ -39,9 +50,8 @@ class Record:
         that a short record is not a perfect one. (The numbers: see the back-test in EXPERIMENTS.md.)"""
         weight = min(1.5, 0.25 + 0.3 * self.years)
         precision = (self.edited + 1) / (self.matched + weight * self.left + 2)
-        forward = (self.edited + 1) / (self.edited + 1 + self.reversed)
         fresh: float = 0.5 ** (max(0.0, self.years - 1) / 4)
-        return precision * forward * fresh
+        return precision * self._forward * fresh
 
     def as_json(self) -> dict[str, Any]:
         """For machines."""
@@ -112,10 +122,12 @@ class Pattern:
     @property
     def worth(self) -> float:
         """What it is ranked by: how often the team made it (in different commits rather than in one), times how sure
-        it is where it is due, twice as much when it is due somewhere, and a third where no rule could be proved: then
-        its edits are alike at most."""
+        it is where it is due. A little of that is the share of all that its rule ever matched, so that what was
+        finished long ago comes before what says too little. Twice as much when it is due somewhere, and a third where
+        no rule could be proved: then its edits are alike at most."""
         often = self.commits + math.sqrt(self.num_edits)
-        return often * (self.confidence + 0.05) * (2 if self.places else 1) / (1 if self.rule else 3)
+        said = self.confidence + 0.1 * (self.record.share if self.record else _UNRECORDED)
+        return often * said * (2 if self.places else 1) / (1 if self.rule else 3)
 
     def with_places(self, places: tuple[Place, ...]) -> Pattern:
         """The same with places where it is still due."""
