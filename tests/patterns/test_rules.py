@@ -295,3 +295,11 @@ def test_the_name_of_a_type_or_an_attribute_is_a_pattern(
 def test_a_variable_alone_is_no_pattern() -> None:
     pairs = [("Save(Total);", "Save(Sum);"), ("Load(Total);", "Load(Sum);"), ("x = Total;", "x = Sum;")]
     assert all(before not in ("Total",) for before, _, _ in _rules("csharp", *pairs))
+
+
+def test_one_example_that_only_looks_alike_does_not_stand_in_the_way() -> None:
+    names = ("order", "bill", "store", "log", "cart", "owner", "price")
+    pairs = [(f'throw new Gone("{name}");', f"throw new Gone(nameof({name}));") for name in names]
+    odd = ('throw new Late("item");', "throw new Late(nameof(item));")
+    found = _rules("csharp", *pairs[:2], odd, *pairs[2:])
+    assert found[0] == ('new Gone("$X")', "new Gone(nameof($X))", len(pairs))

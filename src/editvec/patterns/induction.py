@@ -8,7 +8,7 @@ from math import inf
 from editvec.edit import Edit
 from editvec.patterns.antiunify import UnboundError, generalise
 from editvec.patterns.candidates import MIN_WEIGHT, candidates, levels
-from editvec.patterns.clusters import hierarchy
+from editvec.patterns.clusters import Cluster, hierarchy
 from editvec.patterns.proof import Proof, Proved, prove
 from editvec.patterns.prose import induce_prose
 from editvec.patterns.rule import Rule
@@ -48,11 +48,22 @@ def induce(
         rules: dict[Rule, None] = {}
         for cluster in hierarchy(found, language):
             if len({site.example.id for site in cluster}) >= min_support:
-                rules |= dict.fromkeys(candidates(cluster, language, min_weight=min_weight))
+                rules |= dict.fromkeys(_candidates(cluster, language, min_weight))
         kept = _cover(list(rules), prove(list(rules), examples), min_support, max_elsewhere)
         if kept:
             return _as_written(kept, examples)
     return []
+
+
+def _candidates(cluster: Cluster, language: Language, min_weight: float, halvings: int = 2) -> list[Rule]:
+    """The rules that a cluster may be examples of. One site that only looks like the others can be in the way of all:
+    where there is no rule, there may be one of each half."""
+    rules = candidates(cluster, language, min_weight=min_weight)
+    if rules or not halvings or len(cluster) < 4:
+        return rules
+    middle = len(cluster) // 2
+    halves = cluster[:middle], cluster[middle:]
+    return [rule for half in halves for rule in _candidates(half, language, min_weight, halvings - 1)]
 
 
 def _as_written(kept: list[Proved], examples: Sequence[Example]) -> list[Proved]:
