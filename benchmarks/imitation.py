@@ -1,8 +1,9 @@
-"""How much it helps to read back what an editor wrote, and how the weights of both were found.
+"""How much it helps to read back what an editor wrote and to compare its changes of trees, and how the weights were
+found.
 
 From a file of edits that the model was not trained on, those that share a shape: some are shown, others are the test.
-For each weight of likeness beside probability, the share of right answers; then the line that makes a chance to be
-right of both. The peer is the editor taken by its word, a weight of 0.
+For each weight of likeness and of kinship beside probability, the share of right answers; then the line that makes a
+chance to be right of them. The peer is the editor taken by its word, weights of 0.
 
     python benchmarks/imitation.py MODEL --data dev.parquet -k 1 -k 3
 """
@@ -27,7 +28,8 @@ from editvec.errors import UserError
 from editvec.model import EditModel
 from editvec.vocab import read_tokens
 
-WEIGHTS = (0.0, 2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 80.0)
+WEIGHTS = (0.0, 5.0, 10.0, 20.0, 30.0, 40.0, 80.0)
+KINSHIPS = (0.0, 0.5, 1.0, 2.0, 4.0)
 _TESTS = 3
 """Of a shape."""
 
@@ -36,9 +38,10 @@ class Answer(NamedTuple):
     right: bool
     log_prob: float
     likeness: float
+    kinship: float | None
 
-    def score(self, weight: float) -> float:
-        return self.log_prob + weight * (self.likeness - 1)
+    def score(self, weight: float, kinship: float) -> float:
+        return self.log_prob + weight * (self.likeness - 1) + kinship * (self.kinship or 0.0)
 
 
 @click.command()
@@ -46,34 +49,49 @@ class Answer(NamedTuple):
 @click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="Edits not trained on.")
 @click.option("-k", "sizes", multiple=True, type=int, default=(1, 3), show_default=True, help="Edits shown.")
 @click.option("--shapes", default=400, show_default=True, help="Shapes to try, at most.")
-@click.option("--weight", default=30.0, show_default=True, help="To fit the chance to be right with.")
+@click.option("--weight", default=30.0, show_default=True, help="Of likeness, to fit the chance to be right with.")
+@click.option("--kinship", default=1.0, show_default=True, help="Of kinship, likewise.")
 @click.option("--seed", default=0, show_default=True)
-def main(folder: Path, data: Path, sizes: tuple[int, ...], shapes: int, weight: float, seed: int) -> None:
+def main(
+    folder: Path, data: Path, sizes: tuple[int, ...], shapes: int, weight: float, kinship: float, seed: int
+) -> None:
     """Compare and fit."""
     trained = model.load(folder)
     groups = _groups(trained, data)
     every: list[Answer] = []
-    click.echo(f"| shown | tests | one is right | {' | '.join(f'{each:g}' for each in WEIGHTS)} |")
-    click.echo(f"|---|---|---|{'---|' * len(WEIGHTS)}")
+    click.echo(f"| shown | tests | one is right | kinship | {' | '.join(f'{each:g}' for each in WEIGHTS)} |")
+    click.echo(f"|---|---|---|---|{'---|' * len(WEIGHTS)}")
     for size in sizes:
         lists = list(_answers(trained, groups, size, shapes, Random(seed)))
-        shares = [sum(answer.right for answer in _best(lists, each)) / len(lists) for each in WEIGHTS]
         reachable = sum(any(answer.right for answer in each) for each in lists) / len(lists)
-        cells = " | ".join(f"{100 * share:.1f}" for share in (reachable, *shares))
-        click.echo(f"| {size} | {len(lists)} | {cells} |")
-        every += _best(lists, weight)
-    scores = np.array([[answer.score(weight)] for answer in every])
-    right = np.array([answer.right for answer in every])
+        for kin in KINSHIPS:
+            shares = [sum(answer.right for answer in _best(lists, each, kin)) / len(lists) for each in WEIGHTS]
+            cells = " | ".join(f"{100 * share:.1f}" for share in shares)
+            click.echo(f"| {size} | {len(lists)} | {100 * reachable:.1f} | {kin:g} | {cells} |")
+        every += _best(lists, weight, kinship)
+    for name, some in (
+        ("with trees", [each for each in every if each.kinship is not None]),
+        ("without", [each for each in every if each.kinship is None]),
+    ):
+        _fit(name, some, weight, kinship)
+
+
+def _fit(name: str, answers: Sequence[Answer], weight: float, kinship: float) -> None:
+    """Prints the line from scores to the logit of being right."""
+    right = np.array([answer.right for answer in answers])
+    if len(set(right)) < 2:
+        return
+    scores = np.array([[answer.score(weight, kinship)] for answer in answers])
     fitted = LogisticRegression(C=100).fit(scores, right)
     click.echo(
-        f"\nweight {weight:g}: logit of being right = {fitted.coef_[0, 0]:.3f} · score + {fitted.intercept_[0]:.2f}; "
+        f"{name}: logit of being right = {fitted.coef_[0, 0]:.3f} · score + {fitted.intercept_[0]:.2f}; "
         f"area under the curve {roc_auc_score(right, scores[:, 0]):.3f}, "
-        f"by probability alone {roc_auc_score(right, [answer.log_prob for answer in every]):.3f}"
+        f"by probability alone {roc_auc_score(right, [answer.log_prob for answer in answers]):.3f}"
     )
 
 
-def _best(lists: Sequence[Sequence[Answer]], weight: float) -> list[Answer]:
-    return [max(each, key=lambda answer: answer.score(weight)) for each in lists if each]
+def _best(lists: Sequence[Sequence[Answer]], weight: float, kinship: float) -> list[Answer]:
+    return [max(each, key=lambda answer: answer.score(weight, kinship)) for each in lists if each]
 
 
 def _groups(trained: EditModel, data: Path) -> list[list[Edit]]:
@@ -101,7 +119,7 @@ def _answers(
         shown, tests = trained.show(order[:size]), order[size:]
         for edit, found in zip(tests, trained.imitations(tests, len(tests) * [shown]), strict=True):
             wanted = read_tokens(edit, lowercase=trained.config.lowercase)[1]
-            yield [Answer(each.tokens == wanted, each.log_prob, each.likeness or 0.0) for each in found]
+            yield [Answer(each.tokens == wanted, each.log_prob, each.likeness or 0.0, each.kinship) for each in found]
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 The vector of another edit says what to do, not where and with which names, and an editor that was given one is surer
 than it should be. But its answer can be read back: `before → answer` is an edit too, and its vector lies near the
-vectors of the edits shown when it does the same as they do. Both together, how likely the answer was written and how
-like the edits shown it is, tell right answers from wrong ones better than either. And an edit that is shown has words
+vectors of the edits shown when it does the same as they do. And both are changes of trees, which have something in
+common or not. How likely the answer was written, how like the edits shown it is and how much of its change they share
+tell right answers from wrong ones better than any of the three alone. And an edit that is shown has words
 of its own: where an editor only knows that something unknown goes in, it is what went in there.
 """
 
@@ -17,18 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.edit import Tokens
+from editvec.patterns.site import Site
 from editvec.vocab import MARKS, UNKNOWN
 
 MOST_TRIED = 5
 """Where many edits are shown, as many of their vectors are written with."""
 LEAST_ANSWERS = 10
 """With each vector, as many answers are there to choose from."""
-_WEIGHT = 30.0
-"""What likeness weighs beside the logarithm of the probability."""
-_SLOPE, _OFFSET = 0.45, 2.3
-"""Of the line from both to the logit of being right. All three were fitted on edits that share their shapes
-(`benchmarks/imitation.py`)."""
-SETTINGS = (MOST_TRIED, LEAST_ANSWERS, _WEIGHT, _SLOPE, _OFFSET)
+MOST_COMPARED = 3
+"""Where many edits are shown, the changes of as many are compared with an answer's."""
+_WEIGHT, _KINSHIP = 30.0, 1.0
+"""What likeness and kinship weigh beside the logarithm of the probability."""
+_LINE, _LINE_AS_TREES = (0.45, 2.3), (0.45, 2.3)
+"""From that to the logit of being right, without kinship and with it: slope and offset. All of these were fitted on
+edits that share their shapes (`benchmarks/imitation.py`)."""
+SETTINGS = (MOST_TRIED, LEAST_ANSWERS, MOST_COMPARED, _WEIGHT, _KINSHIP, _LINE, _LINE_AS_TREES)
 """All that decides between answers, for those who keep them."""
 
 
@@ -39,10 +43,13 @@ class Shown(NamedTuple):
     """[edits, edit_dim]."""
     unnamed: tuple[Tokens, ...] = ()
     """For each the tokens that it puts in and that the model has no name for; empty where nobody knows."""
+    sites: tuple[Site | None, ...] = ()
+    """For each where it changes its tree, where it has one; empty where nobody knows."""
 
     def at(self, rows: Sequence[int]) -> Shown:
         """Some of them."""
-        return Shown(self.vectors[rows], tuple(self.unnamed[row] for row in rows) if self.unnamed else ())
+        unnamed = tuple(self.unnamed[row] for row in rows) if self.unnamed else ()
+        return Shown(self.vectors[rows], unnamed, tuple(self.sites[row] for row in rows) if self.sites else ())
 
     def without(self, row: int) -> Shown:
         """All but one."""
@@ -70,11 +77,14 @@ class Imitation(NamedTuple):
     """Averaged over the vectors that it wrote with."""
     likeness: float | None
     """The largest cosine between its vector and one of those shown; None where it could not be read back."""
+    kinship: float | None = None
+    """How much of its change of the tree it shares with one of those shown; None where these change none."""
 
     @property
     def score(self) -> float:
         """The logarithm of the chance that it is right; where it could not be read back, of its probability."""
         if self.likeness is None:
             return self.log_prob
-        logit = _SLOPE * (self.log_prob + _WEIGHT * (self.likeness - 1)) + _OFFSET
+        slope, offset = _LINE if self.kinship is None else _LINE_AS_TREES
+        logit = slope * (self.log_prob + _WEIGHT * (self.likeness - 1) + _KINSHIP * (self.kinship or 0.0)) + offset
         return min(logit, 0.0) - math.log1p(math.exp(-abs(logit)))

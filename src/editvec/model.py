@@ -30,8 +30,9 @@ from editvec.encoders import encoder_class
 from editvec.errors import BadInputError, UserError
 from editvec.files import write_atomically
 from editvec.grammar import Grammar
-from editvec.imitation import LEAST_ANSWERS, MOST_TRIED, Imitation, Shown
+from editvec.imitation import LEAST_ANSWERS, MOST_COMPARED, MOST_TRIED, Imitation, Shown
 from editvec.network import EditNetwork
+from editvec.patterns.kinship import kinship, site_of
 from editvec.search import Hypothesis
 from editvec.selection import spread
 from editvec.syntax.fragment import are_sound
@@ -141,11 +142,12 @@ class EditModel:
     def show(self, edits: Sequence[Edit]) -> Shown:
         """Edits to do as."""
         examples = self.exampler.all(edits)
-        unnamed = []
+        unnamed, places = [], []
         for edit, example in zip(edits, examples, strict=True):
-            after = read_tokens(edit, lowercase=self.config.lowercase)[1]
+            before, after = read_tokens(edit, lowercase=self.config.lowercase)[:2]
             unnamed.append(tuple(after[at] for at in (example.after == UNKNOWN).nonzero()[0]))
-        return Shown(self.encode_examples(examples), tuple(unnamed))
+            places.append(site_of(edit.language, before, after))
+        return Shown(self.encode_examples(examples), tuple(unnamed), tuple(places))
 
     def imitate(self, edits: Sequence[Edit], shown: Sequence[Shown], *, k: int = 5) -> list[list[Candidate]]:
         """What the editors make of each edit's before and context (`after` is not read) when they are to do as the
@@ -156,28 +158,48 @@ class EditModel:
             for found in self.imitations(edits, shown, k=k)
         ]
 
-    def imitations(self, edits: Sequence[Edit], shown: Sequence[Shown], *, k: int = 5) -> list[list[Imitation]]:
+    def imitations(
+        self,
+        edits: Sequence[Edit],
+        shown: Sequence[Shown],
+        *,
+        k: int = 5,
+        gists: Sequence[frozenset[Gist]] | None = None,
+    ) -> list[list[Imitation]]:
         """All that `imitate` chooses from, the best first. What the model could not name and the edits shown do not
-        name either is left out, and so is what does not parse where before does. A model whose encoder reads trees
-        cannot read back, and is taken by its word."""
+        name either is left out, and so is what does not parse where before does, and what has none of the `gists`
+        beside it, where some are given. A model whose encoder reads trees cannot read back, and is taken by its
+        word."""
         examples = [self.exampler(edit, with_after=False) for edit in edits]
         pools: list[dict[Tokens, float]] = [{} for _ in edits]
         for owner, tokens, log_prob in self._pooled(edits, examples, shown, k=max(k, LEAST_ANSWERS)):
             pools[owner][tokens] = float(np.logaddexp(pools[owner].get(tokens, -np.inf), log_prob))
-        for edit, pool in zip(edits, pools, strict=True):
-            before = read_tokens(edit, lowercase=self.config.lowercase)[0]
-            answers = list(pool)
-            for tokens, sound in zip(answers, _are_sound(edit, before, answers), strict=True):
-                if not sound:
-                    del pool[tokens]
+        for at, (edit, pool) in enumerate(zip(edits, pools, strict=True)):
+            before = self._before(edit)
+            answers = [each for each in pool if gists is None or gist_between(before, each) in gists[at]]
+            sound = are_sound(edit.language, " ".join(before), [" ".join(answer) for answer in answers])
+            pools[at] = {answer: pool[answer] for answer, is_sound in zip(answers, sound, strict=True) if is_sound}
         alike = iter(self._likeness(examples, shown, pools))
+        found = [[Imitation(tokens, log_prob, next(alike)) for tokens, log_prob in pool.items()] for pool in pools]
         return [
-            sorted(
-                (Imitation(tokens, log_prob, next(alike)) for tokens, log_prob in pool.items()),
-                key=lambda each: -each.score,
-            )
-            for pool in pools
+            sorted(self._compared(edit, each, some), key=lambda answer: -answer.score)
+            for edit, each, some in zip(edits, shown, found, strict=True)
         ]
+
+    def _compared(self, edit: Edit, shown: Shown, answers: Sequence[Imitation]) -> list[Imitation]:
+        """Answers to an edit's before with what their changes of its tree share with the edits shown."""
+        places = [site for row in spread(range(len(shown.sites)), MOST_COMPARED) if (site := shown.sites[row])]
+        if not places:
+            return list(answers)
+        before, compared = self._before(edit), []
+        for answer in answers:
+            place = site_of(edit.language, before, answer.tokens)
+            kin = max(kinship(place, each) for each in places) if place is not None else 0.0
+            compared.append(answer._replace(kinship=kin))
+        return compared
+
+    def _before(self, edit: Edit) -> Tokens:
+        return read_tokens(edit, lowercase=self.config.lowercase)[0]
 
     def _pooled(
         self, edits: Sequence[Edit], examples: Sequence[Example], shown: Sequence[Shown], *, k: int
@@ -280,18 +302,15 @@ class EditModel:
         """The `k` best `after`s of each edit's `before` (its own `after` is not read) that do as the edits did that are
         shown beside it. What the model could not put into the words of `before` is left out, and so is what has none
         of the `gists` beside it, where some are given."""
-        for vectors, _ in shown:
+        for vectors, *_ in shown:
             if vectors.ndim != 2 or not len(vectors) or vectors.shape[1] != self.edit_dim:
                 shape = vectors.shape[1:]
                 raise UserError(
                     f"an edit vector of this model has {self.edit_dim} numbers, this one's shape is {shape}."
                 )
-        found = self.imitations(edits, shown, k=k)
         suggested = []
-        for at, (edit, answers) in enumerate(zip(edits, found, strict=True)):
-            before = read_tokens(edit, lowercase=self.config.lowercase)[0]
-            if gists is not None:
-                answers = [each for each in answers if gist_between(before, each.tokens) in gists[at]]
+        for edit, answers in zip(edits, self.imitations(edits, shown, k=k, gists=gists), strict=True):
+            before = self._before(edit)
             restored = [each for answer in answers if (each := self._restored(edit, before, answer)) is not None]
             sound = are_sound(edit.language, edit.before.text, [each.text for each in restored])
             suggested.append([each for each, is_sound in zip(restored, sound, strict=True) if is_sound][:k])
@@ -365,10 +384,6 @@ def _load_second(folder: Path, first: EditModel) -> EditModel:
         raise BadInputError(folder / CONFIG, None, "not the config of a second editor: it differs in more than that.")
     shared = {name: weight for name, weight in weights_of(first.network).items() if not name.startswith("editor.")}
     return _load(folder, config, first.vocab, shared)
-
-
-def _are_sound(edit: Edit, before: Tokens, afters: Sequence[Tokens]) -> list[bool]:
-    return are_sound(edit.language, " ".join(before), [" ".join(after) for after in afters])
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

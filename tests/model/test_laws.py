@@ -291,6 +291,8 @@ def test_what_is_likelier_and_more_alike_is_likelier_right(log_prob: float, like
     assert answer.score < 0
     assert answer._replace(log_prob=log_prob + more).score >= answer.score
     assert answer._replace(likeness=likeness + more).score >= answer.score
+    as_trees = answer._replace(kinship=more)
+    assert as_trees._replace(kinship=2 * more).score >= as_trees.score
 
 
 def test_what_is_outside_the_vocabulary_is_copied_and_has_a_loss() -> None:
