@@ -15,7 +15,7 @@ _LEVELS = 2
 
 
 def site_of(language: str, before: Sequence[str], after: Sequence[str]) -> Site | None:
-    """Where an edit, given as tokens, changes its tree; None where it does not parse, as prose, or changes nothing."""
+    """Where an edit, given as tokens, changes its tree; None where it has none, as prose, or changes nothing."""
     one, other = (Version(" ".join(tokens), tuple(tokens)) for tokens in (before, after))
     example = edit_example(Edit("", language, one, other))
     found = sites(example, joined=True) if example is not None else []
