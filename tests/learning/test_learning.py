@@ -100,6 +100,15 @@ def test_a_record_is_believed_by_what_people_did() -> None:
     assert Record(10, 10, years=9).confidence < Record(10, 10).confidence / 2
 
 
+def test_what_says_too_little_and_imports_rank_lower(learned: Learned) -> None:
+    pattern = replace(learned.patterns[0], places=())
+    assert not any(each.of_imports for each in learned.patterns)
+    finished = replace(pattern, record=Record(20, 20, years=12.0))
+    assert finished.worth > replace(pattern, record=Record(20, 20, left=200, years=12.0)).worth
+    assert finished.worth > replace(finished, of_imports=True).worth
+    assert finished.worth > replace(finished, record=Record(20, 20, reversed=20, years=12.0)).worth
+
+
 def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) -> None:
     pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
     assert pattern.rule is not None

@@ -17,7 +17,9 @@ from editvec.patterns.rule import ProseRule, Rule
 from editvec.patterns.site import edit_example
 from editvec.selection import spread
 from editvec.syntax import languages
-from editvec.syntax.languages import Markup
+from editvec.syntax.languages import Language, Markup
+from editvec.syntax.token import encode
+from editvec.syntax.treesitter import Parsed
 
 _TEACHERS = 20
 """Edits that a rule is made of; it is proved over more."""
@@ -108,4 +110,15 @@ def _pattern(edits: list[Edit], messages: Messages, before: str, after: str, *, 
         commits=num_commits(edits),
         authors=num_authors(edits),
         support=support,
+        of_imports=_is_import(edits[0]),
     )
+
+
+def _is_import(edit: Edit) -> bool:
+    """Whether all that an edit touches are imports."""
+    language = languages.get(edit.language)
+    if not isinstance(language, Language):
+        return False
+    text = encode(edit.before.text)
+    kinds = {unit.kind for unit in Parsed(language, text).units(0, len(text))}
+    return bool(kinds) and kinds <= language.imports

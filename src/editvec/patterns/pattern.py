@@ -106,6 +106,8 @@ class Pattern:
     """As YAML, where one was proved."""
     support: int = 0
     """How many of the edits the rule makes exactly."""
+    of_imports: bool = False
+    """Whether its edits are of imports alone, which follow their uses."""
     record: Record | None = None
     places: tuple[Place, ...] = ()
 
@@ -123,11 +125,12 @@ class Pattern:
     def worth(self) -> float:
         """What it is ranked by: how often the team made it (in different commits rather than in one), times how sure
         it is where it is due. A little of that is the share of all that its rule ever matched, so that what was
-        finished long ago comes before what says too little. Twice as much when it is due somewhere, and a third where
-        no rule could be proved: then its edits are alike at most."""
+        finished long ago comes before what says too little. Twice as much when it is due somewhere, a third where no
+        rule could be proved (then its edits are alike at most), and a third for imports, which nobody edits for their
+        own sake."""
         often = self.commits + math.sqrt(self.num_edits)
         said = self.confidence + 0.1 * (self.record.share if self.record else _UNRECORDED)
-        return often * said * (2 if self.places else 1) / (1 if self.rule else 3)
+        return often * said * (2 if self.places else 1) / (1 if self.rule else 3) / (3 if self.of_imports else 1)
 
     def with_places(self, places: tuple[Place, ...]) -> Pattern:
         """The same with places where it is still due."""
