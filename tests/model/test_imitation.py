@@ -41,6 +41,8 @@ def test_what_has_no_name_has_that_of_the_edit_shown(names: Tokens, written: Tok
     ("before", "like", "after"),
     [
         ("Foo(first, 2);", ("Foo(a);", "Zorgblatt.Foo(a);"), "Zorgblatt.Foo(first, 2);"),
+        ("Log(name, 2);", ("Log(a);", 'Log(a, "zorgblatt");'), 'Log(name, 2, "zorgblatt");'),
+        ("Foo(first, 2);", ("Foo(a);", "zorg.Foo(a);"), "zorg.Foo(first, 2);"),
         ("if (one.IsFrobbed) Go();", ("x = it.IsFrobbed;", "x = it.WasFrobbed;"), "if (one.WasFrobbed) Go();"),
     ],
 )

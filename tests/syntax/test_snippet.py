@@ -27,6 +27,13 @@ def _answer(edit: Edit, answer: str) -> Written | None:
         ("csharp", "foo(bar.Baz);", "", "foo ( VAR0 . Baz ) ;", ""),
         ("csharp", "VAR0 = count;", "LITERAL();", "VAR0 = VAR1 ;", "VAR2 ( ) ;"),
         ("python", "total = total + 42", "total += 42", "VAR0 = VAR0 + LITERAL", "VAR0 += LITERAL"),
+        (
+            "python",
+            "y = load(a, 42)",
+            "y = cache.load(a, 42, 'x')",
+            "VAR0 = load ( VAR1 , LITERAL )",
+            "VAR0 = cache . load ( VAR1 , LITERAL , 'x' )",
+        ),
         ("markdown", "the  cat sat.", "a cat sat.", "the cat sat .", "a cat sat ."),
     ],
 )

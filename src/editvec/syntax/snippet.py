@@ -1,7 +1,8 @@
 """Pieces of code or prose that somebody typed → edits as models read them, and the answers back into text.
 
 A snippet has no file around it that would say what is declared. So a name counts as a variable where one can stand,
-when it is written like one (a small letter or an underscore first) and is not called.
+when it is written like one (a small letter or an underscore first) and is not called. What is in `after` alone stays as
+it is: to make the edit elsewhere, it has to be written again.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ def snippet_edit(before: str, after: str, language: str, identity: str = "") -> 
         return Edit(identity, language, Version(before, words(before)), Version(after, words(after)))
     names: dict[str, str] = {}
     literals: list[str] = []
-    plain, canonical = [], []
+    plain: list[Version] = []
+    canonical: list[Tokens] = []
     for text in (before, after):
         leaves = _leaves(known, text)
         plain.append(Version(text, tuple(leaf.text for leaf in leaves)))
-        canonical.append(_canonical(leaves, names, literals))
+        canonical.append(_canonical(leaves, names, literals, anew=not canonical))
     form = Canonical(canonical[0], canonical[1], (), (), tuple(names), tuple(literals))
     return Edit(identity, language, plain[0], plain[1], canonical=form)
 
@@ -48,14 +50,18 @@ def _leaves(language: Language, text: str) -> list[Leaf]:
     return parsed.leaves(start, start + len(data))
 
 
-def _canonical(leaves: Sequence[Leaf], names: dict[str, str], literals: list[str]) -> Tokens:
+def _canonical(leaves: Sequence[Leaf], names: dict[str, str], literals: list[str], *, anew: bool) -> Tokens:
+    """The tokens of a version; `anew` names what has no name yet."""
     tokens = []
+    known = frozenset(literals)
     for at, leaf in enumerate(leaves):
         called = leaves[at + 1].text == "(" if at + 1 < len(leaves) else False
-        if leaf.role is Role.LITERAL and leaf.text not in KEPT_LITERALS:
+        if leaf.role is Role.LITERAL and leaf.text not in KEPT_LITERALS and (anew or leaf.text in known):
             literals.append(leaf.text)
             tokens.append(LITERAL)
-        elif is_reserved(leaf.text) or (leaf.role is Role.NAME and _is_variable(leaf.text) and not called):
+        elif is_reserved(leaf.text) or (
+            leaf.role is Role.NAME and _is_variable(leaf.text) and not called and (anew or leaf.text in names)
+        ):
             tokens.append(names.setdefault(leaf.text, f"VAR{len(names)}"))
         else:
             tokens.append(leaf.text)
