@@ -109,6 +109,18 @@ def test_what_says_too_little_and_imports_rank_lower(learned: Learned) -> None:
     assert finished.worth > replace(finished, record=Record(20, 20, reversed=20, years=12.0)).worth
 
 
+def test_a_promise_is_not_due_by_itself(shop: Path, learned: Learned) -> None:
+    pattern = next(each for each in learned.patterns if each.rule and each.language == "csharp" and each.places)
+    files = list(present_files(open_repository(shop), {"csharp"}))
+    assert not pattern.promises
+    assert find_places([pattern], files, 0.0, lambda *done: None)[pattern.name].places
+    promise = replace(pattern, before="private $T $X;", after="private readonly $T $X;")
+    assert promise.promises
+    assert find_places([promise], files, 0.0, lambda *done: None)[pattern.name].places == ()
+    assert not replace(promise, after="readonly $T $X;").promises
+    assert not replace(promise, before=promise.after, after=promise.before).promises
+
+
 def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) -> None:
     pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
     assert pattern.rule is not None

@@ -24,7 +24,7 @@ def find_places(
     patterns: Sequence[Pattern], files: Iterable[File], min_confidence: float, progress: Callable[[int, int, int], None]
 ) -> dict[str, Pattern]:
     """The patterns, which all have a rule and a record, by name: each with the places where it is due, and how many
-    there are in its record. A place is the surest pattern's alone."""
+    there are in its record. A place is the surest pattern's alone; a pattern that promises something has none."""
     by_language: dict[str, list[File]] = defaultdict(list)
     for file in files:
         by_language[file.language].append(file)
@@ -44,8 +44,9 @@ def find_places(
             record = found[name].record
             if record is not None:
                 found[name] = replace(found[name], record=replace(record, left=count))
+        due = {name for name, each in found.items() if each.confidence >= min_confidence and not each.promises}
         for file, each in zip(group, matches, strict=True):
-            sure = [match for match in each if found[match.rule].confidence >= min_confidence]
+            sure = [match for match in each if match.rule in due]
             for match in sound(file, _surest(sure, found)):
                 places[match.rule].append(_place(file, match, found[match.rule]))
         done += len(group)

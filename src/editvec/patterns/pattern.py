@@ -5,6 +5,8 @@ due. Plain data, and the documented JSON of `patterns.json`.
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +17,8 @@ from editvec.edit import Edit
 
 SCHEMA = 1
 """Of `patterns.json`."""
+_PROMISES = frozenset("readonly final const constexpr static sealed".split())
+_WORD = re.compile(r"\w+|[^\w\s]")
 _UNRECORDED = 0.3
 """The share of a pattern of which history says nothing."""
 
@@ -120,6 +124,14 @@ class Pattern:
     def confidence(self) -> float:
         """How sure it is that a match of its rule is due."""
         return self.record.confidence if self.record else 0.0
+
+    @property
+    def promises(self) -> bool:
+        """Whether all that it puts in is a promise about code elsewhere, such as readonly: what stands at a place does
+        not say whether it can be kept, and where people left it out it mostly cannot."""
+        before, after = (Counter(_WORD.findall(side)) for side in (self.before, self.after))
+        put_in = after - before
+        return bool(put_in) and not before - after and put_in.keys() <= _PROMISES
 
     @property
     def worth(self) -> float:
