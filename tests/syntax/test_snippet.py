@@ -34,6 +34,7 @@ def _answer(edit: Edit, answer: str) -> Written | None:
             "VAR0 = load ( VAR1 , LITERAL )",
             "VAR0 = cache . load ( VAR1 , LITERAL , 'x' )",
         ),
+        ("csharp", 'F("x");', "F(nameof(x));", "F ( LITERAL ) ;", "F ( nameof ( VAR0 ) ) ;"),
         ("markdown", "the  cat sat.", "a cat sat.", "the cat sat .", "a cat sat ."),
     ],
 )

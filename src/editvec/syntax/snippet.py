@@ -2,11 +2,13 @@
 
 A snippet has no file around it that would say what is declared. So a name counts as a variable where one can stand,
 when it is written like one (a small letter or an underscore first) and is not called. What is in `after` alone stays as
-it is: to make the edit elsewhere, it has to be written again.
+it is: to make the edit elsewhere, it has to be written again. Not so a word in a literal of `before` (`"x"` becomes
+`nameof(x)`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,6 +20,8 @@ from editvec.syntax.leaves import Leaf, Role
 from editvec.syntax.prose import words
 from editvec.syntax.token import encode
 from editvec.syntax.treesitter import Parsed
+
+_WORD = re.compile(r"\w+")
 
 
 def snippet_edit(before: str, after: str, language: str, identity: str = "") -> Edit:
@@ -32,7 +36,8 @@ def snippet_edit(before: str, after: str, language: str, identity: str = "") -> 
     for text in (before, after):
         leaves = _leaves(known, text)
         plain.append(Version(text, tuple(leaf.text for leaf in leaves)))
-        canonical.append(_canonical(leaves, names, literals, anew=not canonical))
+        said = None if not canonical else frozenset(_WORD.findall(before))
+        canonical.append(_canonical(leaves, names, literals, said))
     form = Canonical(canonical[0], canonical[1], (), (), tuple(names), tuple(literals))
     return Edit(identity, language, plain[0], plain[1], canonical=form)
 
@@ -50,17 +55,20 @@ def _leaves(language: Language, text: str) -> list[Leaf]:
     return parsed.leaves(start, start + len(data))
 
 
-def _canonical(leaves: Sequence[Leaf], names: dict[str, str], literals: list[str], *, anew: bool) -> Tokens:
-    """The tokens of a version; `anew` names what has no name yet."""
+def _canonical(
+    leaves: Sequence[Leaf], names: dict[str, str], literals: list[str], said: frozenset[str] | None
+) -> Tokens:
+    """The tokens of a version; only what was `said` before gets a name, where something was."""
     tokens = []
     known = frozenset(literals)
+    anew = said is None
     for at, leaf in enumerate(leaves):
         called = leaves[at + 1].text == "(" if at + 1 < len(leaves) else False
         if leaf.role is Role.LITERAL and leaf.text not in KEPT_LITERALS and (anew or leaf.text in known):
             literals.append(leaf.text)
             tokens.append(LITERAL)
         elif is_reserved(leaf.text) or (
-            leaf.role is Role.NAME and _is_variable(leaf.text) and not called and (anew or leaf.text in names)
+            leaf.role is Role.NAME and _is_variable(leaf.text) and not called and (said is None or leaf.text in said)
         ):
             tokens.append(names.setdefault(leaf.text, f"VAR{len(names)}"))
         else:
