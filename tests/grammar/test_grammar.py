@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from editvec.edit import Edit, Version
 from editvec.errors import BadInputError
 from editvec.grammar import Derivation, Grammar, Source, TreeCp, UnseenError, derive, edit_trees, learn, replay
-from editvec.grammar.derivation import Choice, Text
-from editvec.grammar.grammar import same_tree
+from editvec.grammar.derivation import Text
+from editvec.grammar.grammar import Choice, same_tree
 from editvec.grammar.oracle import take
 from editvec.syntax import languages
 from editvec.syntax.fragment import parse_fragment

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from editvec.config import ModelConfig
 from editvec.edit import Tokens
@@ -36,7 +37,8 @@ from editvec.vocab import PAD, UNKNOWN
 class Choices(NamedTuple):
     """What a decoder would do at n places of each source: in a slot, and where a token is due."""
 
-    labels: Tensor  # [batch, n, labels + 1], the probability of each label and of Reduce
+    names: Tensor  # [some], the labels, and perhaps Reduce, that are legal at any of the places, in order
+    labels: Tensor  # [batch, n, some], the probability of each of them
     nodes: Tensor  # [batch, n, most nodes], of each node to be copied
     said: Tensor  # [batch, n, dim], what a token would be written from
 
@@ -144,7 +146,8 @@ class Graph2TreeEditor(Editor):
         ).all
         found = self.read_out(states, nodes, steps.slots.ids)
         there = steps.slots.mask
-        chosen = found.labels.gather(2, steps.choices.clamp(min=0)[..., None]).squeeze(2) * (steps.choices >= 0)
+        at = torch.searchsorted(found.names, steps.choices.clamp(min=found.names[0]))
+        chosen = found.labels.gather(2, at[..., None]).squeeze(2) * (steps.choices >= 0)
         total = (chosen + copied(found.nodes, steps.copies)) * there
         # Few steps write a token, and to write one costs most.
         ways = self.writer(take(found.said, steps.writes), self.writer.memories(source, reading, vectors))
@@ -213,19 +216,20 @@ class Graph2TreeEditor(Editor):
         """What the decoder's `states` [batch, n, hidden] would do in `slots` [batch, n]."""
         seen = torch.bmm(self.attention(states, nodes.states, nodes.mask), nodes.states)
         said = self.dropout(self.combine(torch.cat([states, seen], -1)).tanh())
-        labels = (self.which(said) + self.legal.labels[slots]).softmax(-1)
+        names, mask = self.legal.of_slots(slots)
+        labels = functional.linear(said, self.which.weight[names], self.which.bias[names]).add(mask).softmax(-1)
         fits = self.legal.forms[slots[:, :, None], nodes.forms[:, None, :]]
         scores = torch.bmm(self.point_node.project(said), nodes.states.transpose(1, 2))
         pointed = scores.masked_fill(~fits, torch.finfo(said.dtype).min).softmax(-1) * fits
         # Where nothing fits, nothing is copied: neither in training nor in search.
         copies = self.copies(said).sigmoid() * fits.any(-1, keepdim=True)
-        return Choices(labels * (1 - copies), pointed * copies, said)
+        return Choices(names, labels * (1 - copies), pointed * copies, said)
 
 
 class Legal(NamedTuple):
     """What is legal in each slot."""
 
-    labels: Tensor  # [slots, labels + 1], 0 where one is and −∞ where not; the last one is Reduce
+    labels: Tensor  # [slots, labels + 1], True for a legal one; the last one is Reduce
     forms: (
         Tensor  # [slots, forms + 1], True for what can be copied into it; the last one is that of what cannot be copied
     )
@@ -233,12 +237,20 @@ class Legal(NamedTuple):
     @classmethod
     def of(cls, grammar: Grammar) -> Legal:
         """By a grammar."""
-        labels = torch.full((len(grammar.slots), len(grammar.labels) + 1), -torch.inf)
+        labels = torch.zeros(len(grammar.slots), len(grammar.labels) + 1, dtype=torch.bool)
         forms = torch.zeros(len(grammar.slots), len(grammar.form_numbers) + 1, dtype=torch.bool)
         for slot, number in grammar.slot_numbers.items():
-            labels[number, list(grammar.slots[slot])] = 0.0
-            if slot.place == NEXT:
-                labels[number, -1] = 0.0
+            labels[number, list(grammar.slots[slot])] = True
+            labels[number, -1] = slot.place == NEXT
         for slot_number, form in grammar.copyable():
             forms[slot_number, form] = True
         return cls(labels, forms)
+
+    def of_slots(self, slots: Tensor) -> tuple[Tensor, Tensor]:
+        """The labels that are legal in any of some `slots`, in order [some]; and for each slot 0 where one of these is
+        and −∞ where not: [..., some]. Of a grammar of many languages, a text needs but a few."""
+        there, which = torch.unique(slots, return_inverse=True)
+        legal = self.labels[there]
+        names = legal.any(0).nonzero().squeeze(1)
+        mask = torch.zeros(len(there), len(names)).masked_fill_(~legal[:, names], -torch.inf)
+        return names, mask[which]

@@ -153,7 +153,8 @@ class Graph2TreeSteps:
         copies = found.nodes[lines, places]
         groups = torch.zeros_like(copies).scatter_add_(1, self._first[state.owners], copies)
         labels = found.labels[lines, places]
-        choices = torch.arange(labels.shape[1] + groups.shape[1]).expand(len(labels), -1)
+        copying = editor.copy_choice(0) + torch.arange(groups.shape[1])
+        choices = torch.cat([found.names, copying]).expand(len(labels), -1)
         log_probs, chosen = most_likely(torch.cat([labels, groups], 1), choices, width)
         rows = state.writes.nonzero().squeeze(1)
         if not len(rows):

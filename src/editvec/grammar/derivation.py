@@ -7,22 +7,12 @@ was always the same. Where a node is due there is always a choice, to copy one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from editvec.grammar.grammar import NEXT, ROOT, Grammar, Shape, Slot, UnseenError
+from editvec.grammar.grammar import Choice, Grammar, Shape, Slot, UnseenError
 from editvec.syntax.tree import NOWHERE, Tree
 
 _TOKEN_POSITION = 0
-_START = Slot(ROOT, 0)
-
-
-class Choice(NamedTuple):
-    """A slot is due: one of these labels, a copy of a node that has one of them, or, where it may end, Reduce."""
-
-    slot: Slot
-    labels: tuple[int, ...]
-    may_end: bool
 
 
 class Text(NamedTuple):
@@ -32,8 +22,7 @@ class Text(NamedTuple):
     label: int
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """A node whose children are not all there."""
 
     label: int
@@ -43,8 +32,7 @@ class Frame:
     above: Frame | None
 
 
-@dataclass(frozen=True, slots=True)
-class Derivation:
+class Derivation(NamedTuple):
     """The frames that are open, innermost first; the token whose text is due; or the finished tree."""
 
     grammar: Grammar
@@ -107,10 +95,8 @@ class Derivation:
         if self.tree is not None:
             return None
         frame, grammar = self.frame, self.grammar
-        slot = _START if frame is None else grammar.slot_at(frame.label, len(frame.children))
-        if self.token is not None:
-            return Text(slot, self.token)
-        return Choice(slot, grammar.slots.get(slot, ()), slot.place == NEXT)
+        choice = grammar.start if frame is None else grammar.choice_at(frame.label, len(frame.children))
+        return choice if self.token is None else Text(choice.slot, self.token)
 
     def _expanded(self, label: int, step: int) -> Derivation:
         found = self.grammar.labels[label]
@@ -154,11 +140,9 @@ class Derivation:
                 if text is not None:
                     now = now._written(text, now.num_steps)
                     continue
-            elif due is not None and not due.may_end and len(due.labels) == 1:
-                (label,) = due.labels
-                if now.grammar.labels[label].shape is not Shape.NODE:
-                    now = now._expanded(label, now.num_steps)
-                    continue
+            elif due is not None and due.sole is not None:
+                now = now._expanded(due.sole, now.num_steps)
+                continue
             return Derivation(now.grammar, now.frame, now.token, now.tree, now.num_steps, due)
 
 

@@ -76,6 +76,16 @@ class Slot(NamedTuple):
     place: int
 
 
+class Choice(NamedTuple):
+    """A slot is due: one of these labels, a copy of a node that has one of them, or, where it may end, Reduce."""
+
+    slot: Slot
+    labels: tuple[int, ...]
+    may_end: bool
+    sole: int | None
+    """The label that leaves no choice: nothing else was ever seen in the slot, and no node that could be copied."""
+
+
 class UnseenError(ValueError):
     """A tree holds what the grammar has never seen."""
 
@@ -194,14 +204,27 @@ class Grammar:
             if options  # a list that was always empty has none: it only ends
         }
 
-    def slot_at(self, label: int, place: int) -> Slot:
-        """The slot of a label's next child, when `place` are there."""
-        slots = self._slots_at[label]
-        return slots[place] if slots else Slot(self.production_of[label], NEXT)
+    @cached_property
+    def start(self) -> Choice:
+        """What a tree begins with."""
+        return self._choice(Slot(ROOT, 0))
+
+    def choice_at(self, label: int, place: int) -> Choice:
+        """What is due of a label's next child, when `place` are there."""
+        choices = self._choices_at[label]
+        return choices[place] if self.labels[label].fields else choices[0]
 
     @cached_property
-    def _slots_at(self) -> tuple[tuple[Slot, ...], ...]:
-        return tuple(tuple(self.slots_of(label)) for label in range(len(self.labels)))
+    def _choices_at(self) -> tuple[tuple[Choice, ...], ...]:
+        return tuple(
+            tuple(map(self._choice, self.slots_of(label) or [Slot(self.production_of[label], NEXT)]))
+            for label in range(len(self.labels))
+        )
+
+    def _choice(self, slot: Slot) -> Choice:
+        labels, may_end = self.slots.get(slot, ()), slot.place == NEXT
+        settled = not may_end and len(labels) == 1 and self.labels[labels[0]].shape is not Shape.NODE
+        return Choice(slot, labels, may_end, labels[0] if settled else None)
 
     def slots_of(self, label: int) -> list[Slot]:
         """The slots that a label opens, each of which must be filled; an open production need not have children."""

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 
-from editvec.nn.products import by_rows, over_rows, prepared
+from editvec.nn.products import affine_by_rows, by_rows, over_rows, prepared
 
 
 class Edges(NamedTuple):
@@ -112,30 +112,31 @@ class _Rounds(torch.autograd.Function):
     ) -> Tensor:
         nodes, dim = states.shape
         both = 2 * dim
-        hidden = states.new_empty(num_rounds + 1, nodes, dim)
-        heard, keeps = (states.new_empty(num_rounds, nodes, dim) for _ in range(2))
-        gates = states.new_empty(num_rounds, nodes, 3 * dim)
+        # Without a gradient to come, every round is written over the one before.
+        kept = num_rounds if any(ctx.needs_input_grad) else 1
+        hidden = states.new_empty(kept + 1, nodes, dim)
+        heard, keeps = (states.new_empty(kept, nodes, dim) for _ in range(2))
+        gates = states.new_empty(kept, nodes, 3 * dim)
         hidden[0] = states
         said = states.new_empty(len(wiring.senders), dim)
+        of_state = states.new_empty(nodes, 3 * dim)
         always = wiring.counts @ message_bias
-        gate_bias = input_bias.clone()
-        gate_bias[:both] += recurrent_bias[:both]
         for now in range(num_rounds):
-            state, gate, keep = hidden[now], gates[now], keeps[now]
+            state, hear, gate, keep = hidden[now % (kept + 1)], heard[now % kept], gates[now % kept], keeps[now % kept]
             for out, source, weight in _by_type(wiring, message, said, state[wiring.senders]):
                 torch.mm(source, weight.t(), out=out)
-            torch.add(wiring.arrive.of(said), always, out=heard[now])
+            torch.add(wiring.arrive.of(said), always, out=hear)
             ready = prepared(state)
-            of_state = by_rows(ready, recurrent.t(), nodes)
-            torch.add(by_rows(prepared(heard[now]), inputs.t(), nodes), gate_bias, out=gate)
+            affine_by_rows(recurrent_bias, ready, recurrent.t(), nodes, out=of_state)
+            affine_by_rows(input_bias, prepared(hear), inputs.t(), nodes, out=gate)
             gate[:, :both].add_(of_state[:, :both]).sigmoid_()
-            torch.add(of_state[:, both:], recurrent_bias[both:], out=keep)
+            keep.copy_(of_state[:, both:])
             reset, update, new = gate.chunk(3, 1)
             new.addcmul_(reset, keep).tanh_()
-            torch.lerp(new, state, update, out=hidden[now + 1])
+            torch.lerp(new, state, update, out=hidden[(now + 1) % (kept + 1)])
         ctx.save_for_backward(message, inputs, recurrent, hidden, heard, keeps, gates)
         ctx.wiring, ctx.precision = wiring, ready.dtype
-        return hidden[num_rounds]
+        return hidden[num_rounds % (kept + 1)]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:

@@ -65,6 +65,13 @@ def by_rows(ready: Tensor, weight: Tensor, num: int) -> Tensor:
     return (ready @ weight.to(ready.dtype))[..., :num, :].float()
 
 
+def affine_by_rows(bias: Tensor, ready: Tensor, weight: Tensor, num: int, out: Tensor) -> Tensor:
+    """`bias` [out] + a prepared table of `num` rows times `weight` [dim, out], written to `out` [num, out]."""
+    if ready.dtype != torch.bfloat16:
+        return torch.addmm(bias, ready, weight, out=out)
+    return torch.add(by_rows(ready, weight, num), bias, out=out)
+
+
 def over_rows(one: Tensor, other: Tensor) -> Tensor:
     """The sum over rows of the outer products of two prepared tables: [..., dim of one, dim of the other]."""
     found = one.transpose(-1, -2) @ other
