@@ -17,8 +17,8 @@ from editvec.mining.walk import FileChange, Hunk
 from editvec.syntax.languages import Language
 from editvec.syntax.treesitter import LineEdit, Parsed, Recent, line_starts
 
-_CACHE_BYTES = 16_000_000
-_CACHE_FILES = 1_000
+_CACHE_BYTES = 6_000_000
+_CACHE_FILES = 250
 
 
 class Versions:
