@@ -37,7 +37,7 @@ def levels(sites: Sequence[Site]) -> Iterator[tuple[Pair, ...]]:
     seen = set()
     for pair in sites[0].pairs:
         kinds = (pair.before.kind, pair.after.kind)
-        if kinds in seen or not is_usable(pair):
+        if kinds in seen or not is_usable(pair, sites[0].example.language):
             continue
         seen.add(kinds)
         chosen = [_of_kinds(site, *kinds) for site in sites]
@@ -45,11 +45,11 @@ def levels(sites: Sequence[Site]) -> Iterator[tuple[Pair, ...]]:
             yield tuple(p for p in chosen if p is not None)
 
 
-def is_usable(pair: Pair) -> bool:
+def is_usable(pair: Pair, language: Language) -> bool:
     """Whether a pair can be a pattern: a name alone may mean anything, unless it is that of a type or an attribute that
     became another, and so may arguments without what is called."""
     if innermost(pair.before).is_leaf:
-        return all(is_spoken_for(node) and _TYPE_NAME.match(node.text) for node in pair)
+        return all(is_spoken_for(node, language) and _TYPE_NAME.match(node.text) for node in pair)
     return not is_list(pair.before)
 
 

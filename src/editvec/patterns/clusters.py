@@ -50,7 +50,7 @@ def hierarchy(sites: Sequence[Site], language: Language) -> list[Cluster]:
 
 def _shape(site: Site, language: Language) -> tuple[str, str, str, str]:
     """What one example alone says: its smallest pair with the values that stand on both sides as holes."""
-    pair = next((each for each in site.pairs if is_usable(each)), site.pairs[0])
+    pair = next((each for each in site.pairs if is_usable(each, site.example.language)), site.pairs[0])
     found = generalise([pair], language)
     name_holes(found, language)
     one, other = (" ".join(write(side, one_line=True).split()) for side in (found.before, found.after))

@@ -14,10 +14,11 @@ from hashlib import blake2b
 from typing import Any
 
 from editvec.edit import Edit
+from editvec.syntax import languages
+from editvec.syntax.languages import Language
 
 SCHEMA = 1
 """Of `patterns.json`."""
-_PROMISES = frozenset("readonly final const constexpr static sealed".split())
 _WORD = re.compile(r"\w+|[^\w\s]")
 _UNRECORDED = 0.3
 """The share of a pattern of which history says nothing."""
@@ -131,7 +132,9 @@ class Pattern:
         not say whether it can be kept, and where people left it out it mostly cannot."""
         before, after = (Counter(_WORD.findall(side)) for side in (self.before, self.after))
         put_in = after - before
-        return bool(put_in) and not before - after and put_in.keys() <= _PROMISES
+        language = languages.get(self.language)
+        promises = language.promises if isinstance(language, Language) else frozenset()
+        return bool(put_in) and not before - after and put_in.keys() <= promises
 
     @property
     def worth(self) -> float:

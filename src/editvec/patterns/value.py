@@ -12,10 +12,6 @@ from editvec.syntax.languages import Language
 
 _NAMES = ("function", "type", "returns")
 """Fields that hold no values."""
-_TYPED = frozenset(
-    "attribute annotation marker_annotation decorator base_list type type_argument_list type_arguments".split()
-)
-"""What a name in is that of a type or of an attribute."""
 
 
 def innermost(node: Node) -> Node:
@@ -32,13 +28,13 @@ def place_of(node: Node) -> tuple[Node | None, str]:
     return node.parent, node.field
 
 
-def is_spoken_for(node: Node) -> bool:
+def is_spoken_for(node: Node, language: Language) -> bool:
     """Whether a name means something by itself because of where it stands: that of a type or of an attribute."""
     if innermost(node).kind == "type_identifier":
         return True
     inner, parent = node, node.parent
     while parent is not None:
-        if inner.field in ("type", "returns") or parent.kind in _TYPED:
+        if inner.field in ("type", "returns") or parent.kind in language.type_places:
             return True
         if (parent.low, parent.high) != (node.low, node.high):
             return False

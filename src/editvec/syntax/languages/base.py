@@ -54,6 +54,10 @@ class Language:
     fixed: frozenset[tuple[str, ...]] = frozenset()
     """Places whose identifier is no variable: (kind, field) of the parent, or (grandparent, kind, field);
     "*" for any kind."""
+    type_places: frozenset[str] = frozenset()
+    """Kinds of nodes in which a capitalised name is that of a type or of an attribute."""
+    promises: frozenset[str] = frozenset()
+    """Words that promise something about code elsewhere: whether one can be kept, its place does not say."""
     braces: bool = True
     """Whether blocks stand in braces, with strings and comments as in C, and a file whose blocks are left out still
     parses in good time: TypeScript's grammar takes seconds over empty type literals."""

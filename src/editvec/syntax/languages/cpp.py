@@ -108,6 +108,8 @@ CPP = Language(
             ("enumerator", "name"),
         }
     ),
+    type_places=frozenset({"attribute"}),
+    promises=frozenset({"const", "constexpr", "static", "final"}),
     single_line_statements=frozenset({"declaration", "expression_statement"}),
     member_wrapper=(b"class C {", b"};"),
     wrappers=(("void f() { ", " }"), ("", ""), ("class C { ", " };")),

@@ -154,6 +154,8 @@ CSHARP = Language(
             ("initializer_expression", "assignment_expression", "left"),
         }
     ),
+    type_places=frozenset({"attribute", "base_list", "type", "type_argument_list"}),
+    promises=frozenset({"readonly", "const", "static", "sealed"}),
     single_line_statements=frozenset({"local_declaration_statement", "expression_statement"}),
     member_wrapper=(b"class C {", b"}"),
     wrappers=(("class C { void M() { ", " } }"), ("class C { ", " }"), ("", "")),

@@ -90,6 +90,8 @@ GO = Language(
             ("keyed_element", "literal_element", ""),
         }
     ),
+    type_places=frozenset({"type_arguments"}),
+    promises=frozenset({"const"}),
     terminator=b"",
     single_line_statements=frozenset(
         {"short_var_declaration", "var_declaration", "assignment_statement", "expression_statement"}

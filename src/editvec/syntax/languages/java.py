@@ -104,6 +104,8 @@ JAVA = Language(
             ("switch_label", ""),
         }
     ),
+    type_places=frozenset({"annotation", "marker_annotation", "type_arguments"}),
+    promises=frozenset({"final", "static", "sealed"}),
     single_line_statements=frozenset({"local_variable_declaration", "expression_statement"}),
     member_wrapper=(b"class C {", b"}"),
     wrappers=(("class C { void m() { ", " } }"), ("class C { ", " }"), ("", "")),

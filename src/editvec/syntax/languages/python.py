@@ -84,6 +84,7 @@ PYTHON = Language(
             ("dotted_name", ""),
         }
     ),
+    type_places=frozenset({"attribute", "decorator", "type"}),
     braces=False,
     terminator=b"",
     single_line_statements=frozenset({"expression_statement"}),

@@ -98,6 +98,8 @@ RUST = Language(
             ("attribute", ""),
         }
     ),
+    type_places=frozenset({"attribute", "type_arguments"}),
+    promises=frozenset({"const", "static"}),
     single_line_statements=frozenset({"let_declaration", "expression_statement"}),
     member_wrapper=(b"impl C {", b"}"),
     wrappers=(("fn f() { ", " }"), ("", ""), ("struct S { ", " }"), ("impl S { ", " }")),

@@ -38,6 +38,8 @@ def _dialect(name: str, extensions: tuple[str, ...], grammar: str) -> Language:
         member_identifiers=js.MEMBER_IDENTIFIERS,
         member_places=frozenset({"public_field_definition"}),
         accesses=js.ACCESSES,
+        type_places=frozenset({"decorator", "type", "type_arguments"}),
+        promises=frozenset({"readonly", "const", "static"}),
         fixed=js.FIXED | {("nested_type_identifier", "module")},
         braces=False,
         terminator=b"",
