@@ -14,11 +14,13 @@ from click.testing import CliRunner, Result
 
 from editvec import vocab
 from editvec.cli import app
+from editvec.edit import Edit, Version
 from editvec.errors import BadInputError, UserError
 from editvec.learning import Learned, Request, folder, learn
 from editvec.learning.editor import calibrate, find_by_editor, finder_like
 from editvec.learning.find import find_places, sound
 from editvec.learning.present import File, present_files
+from editvec.learning.rules import is_of_imports
 from editvec.mining import mine
 from editvec.mining.batch import Task
 from editvec.mining.git import open_repository
@@ -150,6 +152,26 @@ def test_an_import_is_not_due_by_itself(language: str, imported: str, used: str)
     first, second = data.index(b"A.B"), data.rindex(b"A.B")
     matches = [Match("r", start, start + 3, "A.B", "A.D") for start in (first, second)]
     assert [match.start for match in sound(File("f", language, data), matches)] == [second]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("go", '"github.com/pkg/errors"', True),
+        ("go", 'import "fmt"', True),
+        ("go", 'log "fmt"', True),
+        ("go", 'name := "fmt"', False),
+        ("go", "return nil", False),
+        ("python", "from os import path", True),
+        ("python", "import_all(path)", False),
+        ("csharp", "using System.Linq;", True),
+        ("csharp", "Using(System.Linq);", False),
+        ("markdown", "import this", False),
+    ],
+)
+def test_imports_are_told_from_other_code(language: str, text: str, expected: bool) -> None:
+    edit = Edit("", language, Version(text, ()), Version(text, ()))
+    assert is_of_imports(edit) is expected
 
 
 def test_imports_are_units() -> None:

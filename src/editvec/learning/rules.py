@@ -110,15 +110,20 @@ def _pattern(edits: list[Edit], messages: Messages, before: str, after: str, *, 
         commits=num_commits(edits),
         authors=num_authors(edits),
         support=support,
-        of_imports=_is_import(edits[0]),
+        of_imports=is_of_imports(edits[0]),
     )
 
 
-def _is_import(edit: Edit) -> bool:
+def is_of_imports(edit: Edit) -> bool:
     """Whether all that an edit touches are imports."""
     language = languages.get(edit.language)
     if not isinstance(language, Language):
         return False
     text = encode(edit.before.text)
-    kinds = {unit.kind for unit in Parsed(language, text).units(0, len(text))}
-    return bool(kinds) and kinds <= language.imports
+    for opening, closing in (language.import_wrapper, ("", "")):
+        start = len(opening)
+        parsed = Parsed(language, opening.encode() + text + closing.encode())
+        kinds = {unit.kind for unit in parsed.units(start, start + len(text))}
+        if kinds and kinds <= language.imports and not parsed.tree.root_node.has_error:
+            return True
+    return False

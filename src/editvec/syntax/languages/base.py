@@ -72,6 +72,8 @@ class Language:
     """What to put around a member so that it parses alone."""
     wrappers: tuple[tuple[str, str], ...] = (("", ""),)
     """What to put around a fragment so that it parses alone; tried in turn."""
+    import_wrapper: tuple[str, str] = ("", "")
+    """What to put around imports so that they parse alone."""
     empty_body: str = " { }"
     """What makes a header whole."""
     primaries: frozenset[str] = frozenset()

@@ -97,6 +97,7 @@ GO = Language(
         {"short_var_declaration", "var_declaration", "assignment_statement", "expression_statement"}
     ),
     wrappers=(("package p; func f() { ", " }"), ("package p; ", ""), ("package p; type T struct { ", " }")),
+    import_wrapper=("package p; import (\n", "\n)"),
     primaries=frozenset(
         [
             "identifier",
