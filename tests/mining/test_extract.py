@@ -10,6 +10,7 @@ from editvec.edit import Edit
 from editvec.errors import UserError
 from editvec.mining import git
 from editvec.mining.batch import Task
+from editvec.mining.files import is_vendored
 from editvec.mining.mine import Request
 from editvec.mining.mine import mine as mine_to_file
 from editvec.mining.recipes import get_recipe
@@ -411,6 +412,25 @@ def test_a_vendored_file(repo: Repo, folder: str) -> None:
     repo.commit({f"{folder}/a.py": python("last"), "vendored_by_us.py": python("last")})
     assert reasons(mine(repo)) == (1, {"vendored": 1})
     assert reasons(mine(repo, keep=("vendored",))) == (2, {})
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tests/catch.hpp", True),
+        ("catch_amalgamated.cpp", True),
+        ("src/sqlite3.c", True),
+        ("web/js/jquery-3.1.0.js", True),
+        ("jquery-1.9.1.slim.js", True),
+        ("src/jquery.js", False),
+        ("src/catch_all.hpp", False),
+        ("try-catch.js", False),
+        ("lib/sqlite3.py", False),
+        ("migrate-2.js", False),
+    ],
+)
+def test_a_library_in_one_file(path: str, expected: bool) -> None:
+    assert is_vendored(path) is expected
 
 
 def test_a_commit_that_mostly_moves_white_space_gives_nothing(repo: Repo) -> None:

@@ -6,7 +6,10 @@ import re
 
 _VENDORED = re.compile(
     r"(?:^|/)(?:vendor|vendors|vendored|third[_-]?party|3rd[_-]?party|thirdparty|node_modules|bower_components|"
-    r"external|externals|deps|Godeps|Pods|jspm_packages|site-packages|dist|\.yarn|bundled)/",
+    r"external|externals|deps|Godeps|Pods|jspm_packages|site-packages|dist|\.yarn|bundled)/|"
+    # Libraries put together into one file, and such that have their version in their name.
+    r"(?:^|/)(?:catch(?:_amalgamated)?\.[ch]pp|doctest\.h|gtest-all\.cc|sqlite3\.[ch]|versioneer\.py|"
+    r"[\w.]+-v?\d+(?:\.\d+)+(?:[.-]\w+)*\.js)$",
     re.I,
 )
 _GENERATED_NAME = re.compile(
