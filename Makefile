@@ -47,7 +47,7 @@ types: $(VENV)/.dev ## Check the types
 check: lint types test ## What CI runs: lint, types, tests
 
 model: $(VENV)/.dev ## Train the model in the package again: make model EDITVEC_DATA=path/to/the/data (hours)
-	$(BIN)/python model/build.py --work runs/packaged --data $(EDITVEC_DATA)
+	$(BIN)/python model/build.py --work runs/packaged $(if $(EDITVEC_DATA),--data "$(EDITVEC_DATA)")
 
 bench: $(VENV)/.bench ## Measure mining: make bench REPO=path/to/a/clone
 	$(BIN)/python benchmarks/mine.py $(REPO)

@@ -7,11 +7,12 @@ and makes the same bytes of it, no file stops parsing, and applying again change
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
+
+import click
 
 from editvec.mining.git import open_repository
 from editvec.patterns import load_rules, make_rules
@@ -112,5 +113,13 @@ def _name(change: Change, folder: Path) -> bytes:
     return str(change.path.relative_to(folder)).encode("utf-8", "surrogateescape")
 
 
+@click.command()
+@click.argument("clones", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+def main(clones: tuple[Path, ...]) -> None:
+    """Check the laws over clones; the exit code is 1 when one is broken."""
+    broken = sum(map(run, clones))
+    raise SystemExit(1 if broken else 0)
+
+
 if __name__ == "__main__":
-    sys.exit(1 if sum(run(Path(place)) for place in sys.argv[1:]) else 0)
+    main()

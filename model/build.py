@@ -38,17 +38,17 @@ DEV_SHARE = 0.03
 )
 @click.option("--data", type=click.Path(exists=True, path_type=Path), help="With githubedits/ and prose_edits/.")
 @click.option(
-    "--mirrors", type=click.Path(exists=True, path_type=Path), help="Clones (owner+name/repo) to use instead."
+    "--clones", type=click.Path(exists=True, path_type=Path), help="Clones (owner/name) to use instead of addresses."
 )
 @click.option("--pack-only", is_flag=True, help="Pack the run as it is.")
-def main(work: Path, data: Path | None, mirrors: Path | None, pack_only: bool) -> None:
+def main(work: Path, data: Path | None, clones: Path | None, pack_only: bool) -> None:
     """Make the model."""
     run = work / "run"
     if not pack_only:
         sources = tomllib.loads((HERE / "sources.toml").read_text())
         files = Files(work / "train.parquet", work / "dev.parquet")
         if not files.train.exists():
-            _mix(list(_parts(sources, work, data, mirrors)), sources["seed"], files)
+            _mix(list(_parts(sources, work, data, clones)), sources["seed"], files)
         _train(run, files, sources["settings"])
         _train(run / model.SECOND, files, sources["second"], init=run)
     _pack(run)
@@ -63,17 +63,17 @@ def _train(run: Path, files: Files, settings: dict[str, Any], *, init: Path | No
         train(run, files, chosen, init=model.load(init) if init else None, editor=chosen.model.editor)
 
 
-def _parts(sources: dict[str, Any], work: Path, data: Path | None, mirrors: Path | None) -> Iterator[list[Edit]]:
+def _parts(sources: dict[str, Any], work: Path, data: Path | None, clones: Path | None) -> Iterator[list[Edit]]:
     """The edits of each language, sampled."""
     rng = Random(sources["seed"])
     by_language: dict[str, list[Edit]] = defaultdict(list)
     recipe = get_recipe("default")
     for source in sources["repository"]:
-        name = "+".join(source["address"].split("/")[-2:])
-        mined = work / "mined" / f"{name}.parquet"
+        owner, name = source["address"].split("/")[-2:]
+        mined = work / "mined" / f"{owner}+{name}.parquet"
         if not mined.exists():
             mined.parent.mkdir(parents=True, exist_ok=True)
-            repository = locate(str(mirrors / name / "repo") if mirrors else source["address"])
+            repository = locate(str(clones / owner / name) if clones else source["address"])
             task = Task(repository, recipe, pick_languages((), recipe), ())
             mine.mine(mine.Request(task, since=source.get("since")), mined)
         for edit in store.read(mined):

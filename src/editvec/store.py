@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from editvec import formats
 from editvec.edit import Canonical, Edit, Source, Version
@@ -49,6 +49,20 @@ class Damage:
             self.first.append(error)
 
 
+class _Lines(NamedTuple):
+    """A format with an edit a line."""
+
+    parse: Callable[[bytes], Edit]
+    dump: Callable[[Edit], bytes]
+
+
+_LINES = {
+    "jsonl": _Lines(formats.edit_from_jsonl, formats.edit_to_jsonl),
+    "tsv": _Lines(formats.edit_from_tsv, formats.edit_to_tsv),
+}
+"""By the ending of their files' names."""
+
+
 def read(path: str | Path, *, damage: Damage | None = None, trees: bool = True) -> Iterator[Edit]:
     """The edits of a file, one by one. With `damage`, bad lines are skipped and noted there instead of raised.
     Without `trees` the large columns of a Parquet file that hold them are not read."""
@@ -61,8 +75,7 @@ def read(path: str | Path, *, damage: Damage | None = None, trees: bool = True) 
     if kind == "parquet":
         yield from _read_parquet(path, trees)
     else:
-        parse = formats.edit_from_jsonl if kind == "jsonl" else formats.edit_from_tsv
-        yield from _read_lines(path, parse, damage)
+        yield from _read_lines(path, _LINES[kind].parse, damage)
 
 
 def write(path: str | Path, edits: Iterable[Edit], *, refused: Damage | None = None) -> int:
@@ -75,7 +88,7 @@ def write(path: str | Path, edits: Iterable[Edit], *, refused: Damage | None = N
             while batch := list(islice(edits := iter(edits), BATCH)):
                 writer.add(batch)
             return writer.count
-    dump = formats.edit_to_jsonl if kind == "jsonl" else formats.edit_to_tsv
+    dump = _LINES[kind].dump
     count = 0
     with atomic(path) as stream, _compressed(stream, path) as out:
         for edit in edits:
@@ -124,10 +137,11 @@ def columns_of(path: Path, names: Sequence[str]) -> pa.Table:
 
 def _kind(path: Path) -> str:
     name = path.name.lower().removesuffix(".gz")
-    for kind in ("parquet", "jsonl", "tsv"):
+    for kind in ("parquet", *_LINES):
         if name.endswith(f".{kind}") and not (kind == "parquet" and path.name.lower().endswith(".gz")):
             return kind
-    raise UserError(f"{path}: unknown kind of edit file. Name it .parquet, .jsonl, .jsonl.gz, .tsv or .tsv.gz.")
+    endings = ", ".join(f".{kind}, .{kind}.gz" for kind in _LINES)
+    raise UserError(f"{path}: unknown kind of edit file. Name it .parquet, {endings}.")
 
 
 def check_target(path: Path) -> None:

@@ -69,10 +69,11 @@ def test_encode_neighbours_cluster(model: str, folder: Path, tmp_path: Path, run
     found = json.loads(done.out)
     if model == "tfidf":
         assert found["neighbours"][0]["id"].startswith("inc_")
-    done = run("cluster", index, "--method", "kmeans", "-k", 3, "-o", tmp_path / "g.json")
+    done = run("cluster", index, "-k", 3, "-o", tmp_path / "g.json")
     assert "3 groups of 16 edits" in done.out
     groups = json.loads((tmp_path / "g.json").read_text())["groups"]
     assert sorted(name for group in groups for name in group["members"]) == sorted(edit.id for edit in _edits())
+    assert "See --min-size" in run("cluster", index, "--method", "hdbscan", "-k", 3).err
 
 
 def test_probe(folder: Path, run: object) -> None:

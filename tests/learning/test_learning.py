@@ -205,6 +205,7 @@ def test_a_folder_gives_back_what_was_saved(learned: Learned, tmp_path: Path) ->
     (tmp_path / "rules" / "gone-by-now.yml").write_text("id: x")
     folder.save(tmp_path, learned, ABOUT, "<p>")
     assert not (tmp_path / "rules" / "gone-by-now.yml").exists()
+    assert not (tmp_path / ".gitignore").exists()  # a folder of one's own can be committed
     text = (tmp_path / "patterns.json").read_text()
     (tmp_path / "patterns.json").write_text(text.replace("rules/", "../../rules/").replace('.yml"', '.sh"'))
     with pytest.raises(BadInputError, match="no name of a rule"):

@@ -1,4 +1,4 @@
-"""The command line: one file a verb; it parses and prints, and holds no logic.
+"""The command line: one file a verb; it parses, prints and picks.
 
 Verbs import what they need when they run, so that `editvec --help` is quick and never loads a parser or a network.
 """

@@ -28,7 +28,7 @@ _FILES_AT_ONCE = 500
     help="An example instead of a rule. Several may be given, and say more.",
 )
 @click.option("--editor", is_flag=True, help="Where no rule fires, let the neural editor do as the examples did.")
-@click.option("--model", help="Its model: a trained model's folder.  [default: the one in the package]")
+@click.option("--model", help="Its model: a trained model's folder.  [default: packaged]")
 @click.option(
     "--sure",
     default=0.8,

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folder", metavar="INDEX", type=click.Path(path_type=Path))
-@click.option("--method", default="hdbscan", show_default=True, type=click.Choice(["hdbscan", "kmeans"]))
+@click.option(
+    "--method", type=click.Choice(["hdbscan", "kmeans"]), help="How to group.  [default: hdbscan; with -k kmeans]"
+)
 @click.option(
     "-k", "number", type=click.IntRange(1), help="How many groups (k-means); chosen by silhouette if not given."
 )
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write all groups with their members, as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def cluster(
-    folder: Path, method: str, number: int | None, min_size: int, shown: int, out: Path | None, as_json: bool
+    folder: Path, method: str | None, number: int | None, min_size: int, shown: int, out: Path | None, as_json: bool
 ) -> None:
     """Group the edits of an index by their vectors.
 
@@ -32,7 +34,7 @@ def cluster(
 
     \b
     editvec cluster edits.index
-    editvec cluster edits.index --method kmeans -k 50 -o groups.json
+    editvec cluster edits.index -k 50 -o groups.json
     """
     import orjson
 
@@ -42,6 +44,7 @@ def cluster(
     from editvec.files import check_place, write_atomically
     from editvec.index import open_index
 
+    method = method or ("hdbscan" if number is None else "kmeans")
     if number is not None and method != "kmeans":
         raise UserError("-k is for --method kmeans; HDBSCAN finds out by itself. See --min-size.")
     if out is not None:

@@ -17,8 +17,9 @@ import click
 def encode(model: str, file: str, out: Path, append: bool, limit: int | None, as_json: bool) -> None:
     """Turn edits into vectors, and put both into an index.
 
-    MODEL is the folder of a trained model, or a baseline: tfidf (which tokens came and went) or diff (the diff as
-    text). A baseline is fitted on EDITS and kept in the index. Interrupted, --append goes on.
+    MODEL is the folder of a trained model, packaged (the one that comes along), or a baseline: tfidf (which tokens came
+    and went) or diff (the diff as text). A baseline is fitted on EDITS and kept in the index. Interrupted, --append
+    goes on.
 
     \b
     editvec encode runs/mine edits.parquet -o edits.index

@@ -29,7 +29,7 @@ _SHOWN = 20
 @click.option("--range", "revisions", help="Only these commits, such as v1.0..HEAD.")
 @click.option("--paths", multiple=True, help="Only files below this path; may be repeated.")
 @click.option("--prose", is_flag=True, help="Learn from sentences (Markdown, LaTeX, …) instead of code.")
-@click.option("--model", "model_folder", help="A trained model's folder, or none.  [default: the one in the package]")
+@click.option("--model", "model_folder", help="A trained model's folder, or none.  [default: packaged]")
 @click.option("--min-edits", type=click.IntRange(2), default=3, show_default=True, help="Fewer edits are no pattern.")
 @click.option("--min-commits", type=click.IntRange(1), default=2, show_default=True, help="Nor are fewer commits.")
 @min_confidence_option
@@ -39,9 +39,9 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     """Learn the edits that a repository keeps making, as rules, and where they are still due.
 
     REPO is a clone, a bare repository or an address that git can clone; the current folder by default. A rule is kept
-    only when ast-grep itself proves it on the examples. Nothing in the repository is changed: patterns.json, rules/,
-    edits.parquet and report.html go to .editvec, which git is told to leave alone. Run again later, only new commits
-    are mined.
+    only when it is proved on the examples, by ast-grep itself where it is one of ast-grep's. Nothing in the repository
+    is changed: patterns.json, rules/, edits.parquet and report.html go to .editvec, which git is told to leave alone
+    (a folder of your own, given with -o, can be committed). Run again later, only new commits are mined.
 
     \b
     editvec learn
@@ -148,7 +148,7 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
         ),
         ("Encoding", f"{describe(len(learned.edits))} edits" if learned.vectors is not None else "skipped"),
         ("Grouping", f"{len(patterns)} patterns in {describe(grouped)} edits"),
-        ("Rules", f"{proved} of {len(patterns)} proved by ast-grep"),
+        ("Rules", f"{proved} of {len(patterns)} proved"),
         ("History", "how often people edited where a rule would have"),
         ("Finding", f"{count} places in {len(files)} files where {len(due)} patterns are still due"),
     ]

@@ -29,9 +29,10 @@ def probe(
 ) -> None:
     """Measure what vectors know about labelled edits: is the nearest edit one of the same label?
 
-    MODEL is the folder of a trained model, tfidf or diff. Verbatim copies of an edit never count as its neighbours;
-    "distinct" also takes each edit once. R@k: of the k nearest, how many have the label, of as many as could; MAP: mean
-    average precision; silhouette: of the labels, by cosine; Rand and V: k-means with as many groups as labels.
+    MODEL is the folder of a trained model, packaged, tfidf or diff. Verbatim copies of an edit never count as its
+    neighbours; "distinct" also takes each edit once. R@k: of the k nearest, how many have the label, of as many as
+    could; MAP: mean average precision; silhouette: of the labels, by cosine; Rand and V: k-means with as many groups as
+    labels.
 
     \b
     editvec probe csharp_fixers.jsonl.gz runs/mine tfidf diff

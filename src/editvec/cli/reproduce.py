@@ -56,7 +56,7 @@ def reproduce(
     count when they are put in OUT/models under the name that --budget prints.
 
     \b
-    editvec reproduce --budget
+    editvec reproduce --budget --data data
     editvec reproduce editors transfer --data data
     editvec reproduce table4 --fraction 0.02 --epochs 2 --limit 200     # a smoke run
     """

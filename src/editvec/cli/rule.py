@@ -35,8 +35,9 @@ def rule(
 ) -> None:
     """Make rules of examples: what the examples share stays, what differs becomes a metavariable.
 
-    A rule is an ast-grep rule with a fix. It is printed only if ast-grep itself turns each of its examples into exactly
-    what it became, and finds nothing to do there any more. The exit code is 1 when there is no such rule.
+    A rule is an ast-grep rule with a fix (for prose, a replacement of words). It is printed only if it turns each of
+    its examples into what that became, token by token, and then finds nothing to do there any more: a rule for code is
+    run by ast-grep itself. The exit code is 1 when there is no such rule.
 
     \b
     editvec rule --text --language csharp --from 'x = x + 1;' 'x++;'

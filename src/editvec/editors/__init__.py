@@ -14,13 +14,13 @@ from editvec.reading import Reader
 
 __all__ = ["EDITORS", "Editor", "Graph2TreeEditor", "Seq2SeqEditor", "build_editor", "editor_class"]
 
-EDITORS: Mapping[str, type[Seq2SeqEditor | Graph2TreeEditor]] = {
+EDITORS: Mapping[str, type[Editor]] = {
     "seq2seq": Seq2SeqEditor,
     "graph2tree": Graph2TreeEditor,
 }
 
 
-def editor_class(config: ModelConfig) -> type[Seq2SeqEditor | Graph2TreeEditor]:
+def editor_class(config: ModelConfig) -> type[Editor]:
     """The editor that a config names."""
     if config.editor not in EDITORS:
         raise UserError(f"no editor {config.editor!r}. There are: {', '.join(EDITORS)}.")

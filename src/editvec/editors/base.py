@@ -6,12 +6,14 @@ that the training score of a sequence is its search score.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from torch import Tensor, nn
 
+from editvec.config import ModelConfig
 from editvec.edit import Tokens
-from editvec.reading import Reading
+from editvec.grammar import Grammar
+from editvec.reading import Reader, Reading
 from editvec.search import Hypothesis, Steps
 from editvec.tensors.batch import SourceBatch, TargetBatch
 from editvec.tensors.example import Example, Exampler
@@ -20,13 +22,19 @@ from editvec.tensors.example import Example, Exampler
 class Editor(nn.Module):
     """(before, context, edit vector) → after."""
 
-    def forward(self, source: SourceBatch, reading: Reading, vectors: Tensor, target: TargetBatch) -> Tensor:
-        """The log-probability of each target: [batch]."""
-        raise NotImplementedError
-
     needs_trees: bool = False
     max_steps_a_token: int = 1
     """How many steps a search may take for each token that a model can read."""
+
+    @classmethod
+    def from_config(cls, config: ModelConfig, reader: Reader, edit_dim: int, grammar: Grammar | None) -> Self:
+        """As a config has it, over what a reader reads, for vectors of `edit_dim`; with a grammar where it needs
+        trees."""
+        raise NotImplementedError
+
+    def forward(self, source: SourceBatch, reading: Reading, vectors: Tensor, target: TargetBatch) -> Tensor:
+        """The log-probability of each target: [batch]."""
+        raise NotImplementedError
 
     def steps(self, source: SourceBatch, reading: Reading, vectors: Tensor) -> Steps[Any]:
         """The search for what to write."""

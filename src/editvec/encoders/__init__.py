@@ -23,7 +23,7 @@ __all__ = [
     "encoder_class",
 ]
 
-ENCODERS: Mapping[str, type[SequenceEncoder | GraphEncoder | BagEncoder | NoEncoder]] = {
+ENCODERS: Mapping[str, type[EditEncoder]] = {
     "sequence": SequenceEncoder,
     "graph": GraphEncoder,
     "bag": BagEncoder,
@@ -31,7 +31,7 @@ ENCODERS: Mapping[str, type[SequenceEncoder | GraphEncoder | BagEncoder | NoEnco
 }
 
 
-def encoder_class(config: ModelConfig) -> type[SequenceEncoder | GraphEncoder | BagEncoder | NoEncoder]:
+def encoder_class(config: ModelConfig) -> type[EditEncoder]:
     """The encoder that a config names."""
     if config.encoder not in ENCODERS:
         raise UserError(f"no encoder {config.encoder!r}. There are: {', '.join(ENCODERS)}.")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from torch import Tensor, nn
 
+from editvec.config import ModelConfig
 from editvec.reading import Read
 from editvec.tensors.batch import Batch
 
@@ -15,6 +18,11 @@ class EditEncoder(nn.Module):
     reads: bool = True
     """Whether it uses what a reader made of the tokens; where not, `before` and `after` are None."""
     needs_trees: bool = False
+
+    @classmethod
+    def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> Self:
+        """As a config has it, over `num_known` ids of a vocabulary and `num_kinds` kinds of nodes."""
+        raise NotImplementedError
 
     def forward(self, batch: Batch, before: Read | None, after: Read | None) -> Tensor:
         """The vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""

@@ -188,6 +188,7 @@ class Summary:
                     "label": each.label,
                     "edits": each.edits,
                     "pairs": each.pairs,
+                    "best_seed": each.best_seed,
                     **each.score.as_json(),
                     "gold": each.gold.as_json(),
                 }

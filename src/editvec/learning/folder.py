@@ -26,7 +26,8 @@ def save(folder: Path, learned: Learned, about: Mapping[str, Any], page: str) ->
     """Writes what was learned; rules of an earlier time that are no more are removed."""
     rules = folder / RULES
     rules.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / ".gitignore", b"*\n")
+    if folder.name == NAME:
+        write_atomically(folder / ".gitignore", b"*\n")
     written = set()
     for pattern in learned.patterns:
         if pattern.rule:

@@ -103,7 +103,7 @@ def learn(request: Request, model: EditModel | None = None, stages: Stages = sil
         places = find_places(ruled, files, request.min_confidence, advance)
     if model is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
-            bare = [pattern for pattern in tried if not pattern.rule]
+            bare = [pattern for pattern in tried if not pattern.rule and not pattern.promises]
             places |= _edited(model, bare, files, doubts, request, advance)
     learned.patterns = sorted(
         (places.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)

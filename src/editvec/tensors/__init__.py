@@ -1,1 +1,1 @@
-"""Edit → Example → Batch, and the order in which training sees them. The first room that knows torch."""
+"""Edit → Example → Batch, and the order in which training sees them."""

@@ -1,4 +1,4 @@
-"""What a language is, as facts: no code of a language stands outside its own file of facts.
+"""What a language is, as facts: what one language alone has stands in its own file of facts.
 
 Node kinds and queries are those of the language's tree-sitter grammar.
 """
