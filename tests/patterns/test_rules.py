@@ -292,6 +292,38 @@ def test_the_name_of_a_type_or_an_attribute_is_a_pattern(
     assert apply_matches(text.encode(), matches).decode() == changed
 
 
+@pytest.mark.parametrize(
+    ("language", "before", "after", "text", "changed"),
+    [
+        (
+            "java",
+            "List<String> a = new ArrayList<String>();",
+            "List<String> a = new ArrayList<>();",
+            "class C { ArrayList<String> xs = new ArrayList<String>(); void f(ArrayList<String> ys) { } }",
+            "class C { ArrayList<String> xs = new ArrayList<>(); void f(ArrayList<String> ys) { } }",
+        ),
+        (
+            "go",
+            "x := []byte(s)",
+            "x := bytesconv.StringToBytes(s)",
+            "package p\nfunc f(b []byte) []byte { return []byte(t) }\n",
+            "package p\nfunc f(b []byte) []byte { return bytesconv.StringToBytes(t) }\n",
+        ),
+    ],
+)
+def test_a_type_is_changed_only_where_it_plays_the_same_part(
+    language: str, before: str, after: str, text: str, changed: str
+) -> None:
+    (found,) = make_rules([snippet_edit(before, after, language)])
+    (matches,) = scan(found.rule.as_yaml(), [text.encode()], language)
+    assert apply_matches(text.encode(), matches).decode() == changed
+
+
+def test_quotes_are_no_words_of_a_string() -> None:
+    ((before, after, _),) = _rules("python", ('print("count %s" % n)', 'print(f"count {n}")'))
+    assert (before, after) == ('"count %s" % $X', 'f"count {$X}"')
+
+
 def test_a_variable_alone_is_no_pattern() -> None:
     pairs = [("Save(Total);", "Save(Sum);"), ("Load(Total);", "Load(Sum);"), ("x = Total;", "x = Sum;")]
     assert all(before not in ("Total",) for before, _, _ in _rules("csharp", *pairs))

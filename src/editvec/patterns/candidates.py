@@ -97,6 +97,9 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
                 variants = [replace(each, inside=parent, field=field) for each in variants]
             elif not _TYPE_NAME.fullmatch(before[0].text):
                 continue
+        elif not others and parent and (field == "type" or any(map(_moves, found.pairs))):
+            # A type is fine in one place and wrong in another, and so is what makes something else of its parent.
+            variants = [replace(each, inside=parent, field=field) for each in variants]
         elif rule.weight < _ENOUGH and not others and parent and parent not in language.bodies:
             variants += [replace(each, inside=parent, weight=each.weight + 0.4) for each in variants]
         kept = [each for each in variants if each.weight >= min_weight]
@@ -105,6 +108,12 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
         if number >= _MAX_LEVELS:
             break
     return rules
+
+
+def _moves(pair: Pair) -> bool:
+    """Whether what stands around a pair is something else after the edit, such as a call that was a conversion."""
+    one, other = pair.before.parent, pair.after.parent
+    return one is not None and other is not None and one.kind != other.kind
 
 
 def _calls_anything(found: Generalised) -> bool:

@@ -47,7 +47,7 @@ class Proved:
     proof: Proof
 
 
-REFUSED = Proof((), (), (("", "ast-grep does not take the rule"),))
+REFUSED = Proof((), (), (("", "is not taken by ast-grep"),))
 
 
 def prove(rules: Sequence[Rule], examples: Sequence[Example], *, as_written: bool = False) -> list[Proof]:

@@ -127,8 +127,10 @@ def _declares_parameter(node: Node, root: Node) -> bool:
 
 
 def is_content(node: Node, language: Language) -> bool:
-    """Whether a node is what stands between the quotes of a string."""
-    return node.named and node.is_leaf and node.parent is not None and node.parent.kind in language.literals
+    """Whether a node is what stands between the quotes of a string, which some grammars give a name too."""
+    if not node.named or not node.is_leaf or node.parent is None or node.parent.kind not in language.literals:
+        return False
+    return not node.kind.endswith(("_start", "_end"))
 
 
 def is_statement(node: Node) -> bool:
