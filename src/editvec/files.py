@@ -23,6 +23,16 @@ def check_place(path: Path) -> None:
         raise UserError(f"cannot write in {path.parent}. Choose another place with -o.")
 
 
+def make_folder(folder: Path) -> None:
+    """Makes a folder and those around it; UserError when there can be none, or nothing can be written in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {folder} ({error.strerror}). Choose another with -o.") from None
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"cannot write in {folder}. Choose another place with -o.")
+
+
 @contextmanager
 def atomic(path: Path, *, like: os.stat_result | None = None) -> Iterator[IO[bytes]]:
     """A stream whose bytes appear under `path` only when all were written; nothing is left behind otherwise.
@@ -30,7 +40,10 @@ def atomic(path: Path, *, like: os.stat_result | None = None) -> Iterator[IO[byt
     The file gets the mode of the file that it is `like`, and its owner where we may give it away.
     """
     check_place(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    except OSError as error:
+        raise UserError(f"cannot write in {path.parent} ({error.strerror}). Choose another place.") from None
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:

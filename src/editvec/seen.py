@@ -66,7 +66,9 @@ class Notes:
 
     def seen(self) -> Seen:
         """What was noted; nothing is after that."""
-        digests = np.array(self._digests, np.uint64)
-        self._digests = array("Q")
+        noted, self._digests = self._digests, array("Q")
+        digests = np.frombuffer(noted, np.uint64) if noted else np.empty(0, np.uint64)
         digests.sort()
-        return Seen(digests[np.diff(digests, prepend=~digests[:1]) != 0])
+        first = np.ones(len(digests), np.bool_)
+        np.not_equal(digests[1:], digests[:-1], out=first[1:])
+        return Seen(digests[first])

@@ -78,13 +78,15 @@ def read(path: str | Path, *, damage: Damage | None = None, trees: bool = True) 
         yield from _read_lines(path, _LINES[kind].parse, damage)
 
 
-def write(path: str | Path, edits: Iterable[Edit], *, refused: Damage | None = None) -> int:
+def write(
+    path: str | Path, edits: Iterable[Edit], *, refused: Damage | None = None, group_rows: int | None = None
+) -> int:
     """Writes edits to a file that appears only when it is whole; how many. What a format cannot hold is an error, or,
-    with `refused`, left out and noted there."""
+    with `refused`, left out and noted there. Single edits are read faster where a row group has few (`group_rows`)."""
     path = Path(path)
     kind = _kind(path)
     if kind == "parquet":
-        with ParquetWriter(path) as writer:
+        with ParquetWriter(path, group_rows=group_rows or _GROUP_ROWS) as writer:
             while batch := list(islice(edits := iter(edits), BATCH)):
                 writer.add(batch)
             return writer.count
@@ -228,22 +230,31 @@ def schema() -> pa.Schema:
     return pa.schema([pa.field(name, kind) for name, kind in columns], {_VERSION_KEY: str(SCHEMA_VERSION).encode()})
 
 
+_GROUP_ROWS, _GROUP_BYTES = 8 * BATCH, 8_000_000
+"""A row group ends when it has as many of either. A reader holds what a file says of its groups in memory: 30 bytes an
+edit if each batch were one, too many for ten million."""
+
+
 class ParquetWriter:
     """Writes edits in batches; the file appears when the writer is left without an error."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, group_rows: int = _GROUP_ROWS) -> None:
         import pyarrow.parquet as pq
 
         self.count = 0
+        self._group_rows = group_rows
         self._guard = atomic(path)
         self._stream = self._guard.__enter__()
         self._writer = pq.ParquetWriter(self._stream, schema(), compression="zstd", compression_level=6)
+        self._waiting: list[pa.Table] = []
 
     def __enter__(self) -> ParquetWriter:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         try:
+            if kind is None:
+                self._flush()
             self._writer.close()
         finally:
             self._guard.__exit__(kind, error, trace)
@@ -254,8 +265,19 @@ class ParquetWriter:
 
     def add_rows(self, rows: pa.Table) -> None:
         """Writes rows that are in our schema already."""
-        self._writer.write_table(rows)
+        self._waiting.append(rows)
         self.count += len(rows)
+        waiting = self._waiting
+        if sum(map(len, waiting)) >= self._group_rows or sum(each.nbytes for each in waiting) >= _GROUP_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Writes what waits as one row group."""
+        import pyarrow as pa
+
+        if self._waiting:
+            self._writer.write_table(pa.concat_tables(self._waiting))
+            self._waiting = []
 
 
 def table_of(edits: Sequence[Edit]) -> pa.Table:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from editvec import store, vectorisers
 from editvec.edit import Edit
 from editvec.errors import UserError
-from editvec.files import remove_partial
+from editvec.files import make_folder, remove_partial
 from editvec.index.cells import make_cells, unit
 from editvec.index.manifest import (
     CELLS,
@@ -55,7 +55,7 @@ def build(
 ) -> tuple[Index, int]:
     """Encodes edits into an index, or adds those that it does not have yet; and how many could not be read."""
     folder = Path(folder)
-    _make_folder(folder)
+    make_folder(folder)
     with _locked(folder):
         index = _begin(folder, vectoriser, append=append)
         known = set(zip(index.ids, index.forms.tolist(), strict=True)) if len(index) else set()
@@ -82,15 +82,6 @@ def _with_cells(index: Index) -> Index:
         return index
     make_cells(index.folder / CELLS, index.units)
     return _replace(index, celled=count)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot make the folder {folder} ({error.strerror}). Choose another with -o.") from None
-    if not os.access(folder, os.W_OK):
-        raise UserError(f"cannot write in {folder}. Choose another place with -o.")
 
 
 @contextmanager
@@ -128,7 +119,7 @@ def _add(index: Index, vectors: Vectors, edits: Sequence[tuple[Edit, int]]) -> I
     if not edits:
         return index
     start = len(index)
-    store.write(index.folder / part_name(start), [edit for edit, _ in edits])
+    store.write(index.folder / part_name(start), [edit for edit, _ in edits], group_rows=store.BATCH)
     columns: tuple[tuple[str, NDArray[Any]], ...] = (
         (VECTORS, vectors),
         (UNITS, unit(vectors)),

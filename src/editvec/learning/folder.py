@@ -13,7 +13,7 @@ import orjson
 
 from editvec import store
 from editvec.errors import BadInputError, UserError
-from editvec.files import write_atomically
+from editvec.files import make_folder, write_atomically
 from editvec.learning.learn import Learned
 from editvec.patterns.pattern import SCHEMA, Pattern, from_json
 
@@ -25,7 +25,7 @@ _SAFE = re.compile(r"[a-z0-9][a-z0-9-]{0,80}\.yml\Z")
 def save(folder: Path, learned: Learned, about: Mapping[str, Any], page: str) -> None:
     """Writes what was learned; rules of an earlier time that are no more are removed."""
     rules = folder / RULES
-    rules.mkdir(parents=True, exist_ok=True)
+    make_folder(rules)
     if folder.name == NAME:
         write_atomically(folder / ".gitignore", b"*\n")
     written = set()
@@ -94,6 +94,10 @@ def pick(patterns: Sequence[Pattern], which: Sequence[str]) -> list[Pattern]:
     by_name |= {str(number): pattern for number, pattern in enumerate(patterns, 1)}
     for each in which:
         if each not in by_name:
-            there = f"There are 1 to {len(patterns)}; see editvec find." if patterns else "None was learned here."
+            there = (
+                f"There are 1 to {len(patterns)}; see the report of editvec learn."
+                if patterns
+                else "None was learned here."
+            )
             raise UserError(f"no pattern {each!r}. {there}")
     return [by_name[each] for each in which]

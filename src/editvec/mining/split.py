@@ -13,6 +13,7 @@ from pathlib import Path
 from editvec import store
 from editvec.edit import Edit
 from editvec.errors import UserError
+from editvec.files import make_folder
 
 NAMES = ("train", "dev", "test")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -139,7 +140,7 @@ def split_file(
 ) -> Result:
     """Splits an edit file into three in a folder. The file is read a few times, never held in memory."""
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     targets = {name: folder / f"{name}.{ending}" for name in NAMES}
     if any(target.exists() and target.samefile(file) for target in targets.values()):
         raise UserError(f"{file} would be overwritten by its own split. Choose another folder with -o.")

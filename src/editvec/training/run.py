@@ -15,7 +15,7 @@ from editvec import store, vocab
 from editvec.config import Config, ModelConfig
 from editvec.edit import Edit
 from editvec.errors import UserError
-from editvec.files import check_place, remove_partial, write_atomically
+from editvec.files import check_place, make_folder, remove_partial, write_atomically
 from editvec.grammar import UnseenError, edit_trees, learn
 from editvec.mining.split import form_of
 from editvec.model import (
@@ -150,10 +150,7 @@ def _check(folder: Path, files: Files, config: ModelConfig) -> None:
     for file in (files.train, files.dev):
         if file is not None:
             next(store.read(file, trees=False), None)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot make the folder {folder} ({error.strerror}). Choose another with -o.") from None
+    make_folder(folder)
     check_place(folder / CONFIG)
 
 
