@@ -58,6 +58,32 @@ def test_help_is_quick() -> None:
     assert best < 0.5
 
 
+def test_a_line_feed_in_a_name_does_not_break_the_line() -> None:
+    said = run("show", "no\nsuch\x1b[31m.parquet", code=2).stderr
+    assert said == "editvec: no\\nsuch\\x1b[31m.parquet does not exist.\n"
+
+
+def test_no_stdin() -> None:
+    command = f"{sys.executable} -m editvec apply --like 'x = x + 1;' 'x++;' --language csharp - <&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)  # noqa: S602
+    assert (done.returncode, done.stderr) == (2, "editvec: there is no stdin to read from.\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("map", "i", "-o", "m.html", "--perplexity"), ("find", "--min-confidence"), ("apply", "1", "--sure")],
+)
+def test_nan_is_no_number(arguments: tuple[str, ...]) -> None:
+    assert "is not a number" in run(*arguments, "nan", code=2).stderr
+
+
+def test_a_place_where_nothing_can_be_written(shop: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.parquet"
+    run("mine", str(shop), "-o", str(file))
+    assert "Choose another with -o" in run("split", str(file), "-o", str(file), code=2).stderr
+    assert "Choose another place" in run("convert", str(file), "/proc/x.parquet", code=2).stderr
+
+
 def _seconds_of_children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

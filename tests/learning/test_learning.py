@@ -262,6 +262,11 @@ def test_learn_find_and_apply_on_the_command_line(shop: Path, monkeypatch: pytes
     diff = _run("apply", "1").stdout
     applied = subprocess.run(["git", "apply", "--check"], input=diff.encode(), cwd=shop)
     assert diff and applied.returncode == 0
+    document["patterns"][0]["record"]["matched"] = 500
+    (shop / ".editvec" / "patterns.json").write_bytes(orjson.dumps(document))
+    with pytest.raises(UserError, match="--everywhere"):
+        _run("apply", "1")
+    assert _run("apply", "1", "--everywhere").stdout == diff
 
 
 def _history(place: Path, name: str, texts: list[str], changes: list[tuple[str, str]], message: str = "Tidy") -> None:

@@ -131,6 +131,6 @@ def main() -> None:
 
 
 def _complain(message: str) -> None:
-    from editvec.cli.terminal import printable
+    from editvec.cli.terminal import in_one_line
 
-    click.echo(f"editvec: {printable(message)}", err=True)
+    click.echo(f"editvec: {in_one_line(message)}", err=True)

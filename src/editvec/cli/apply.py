@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from editvec.cli.options import MIN_CONFIDENCE, Number
+
 if TYPE_CHECKING:
     from editvec.edit import Edit
     from editvec.patterns.rule import LoadedRule
@@ -19,7 +21,7 @@ _FILES_AT_ONCE = 500
 
 
 @click.command()
-@click.argument("arguments", nargs=-1, required=True, metavar="[RULE] [PATHS]...")
+@click.argument("arguments", nargs=-1, metavar="[RULE] [PATHS]...")
 @click.option(
     "--like",
     nargs=2,
@@ -33,7 +35,7 @@ _FILES_AT_ONCE = 500
     "--sure",
     default=0.8,
     show_default=True,
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Number(0, 1, min_open=True),
     help="The chance to be right, as the editor sees it, from which on it says something.",
 )
 @click.option("--language", help="What the example is written in; by default what the files are.")
@@ -41,6 +43,7 @@ _FILES_AT_ONCE = 500
 @click.option(
     "--patterns", "folder", type=click.Path(path_type=Path), help="Where they are.  [default: .editvec in REPO]"
 )
+@click.option("--everywhere", is_flag=True, help="A pattern's rule also where history is not sure that it is due.")
 @click.option("-U", "--update", is_flag=True, help="Write the files.")
 @click.option("-i", "--interactive", is_flag=True, help="Ask at every place, and write those that you want.")
 @click.option("--check", is_flag=True, help="Exit with 1 when there is a place.")
@@ -54,6 +57,7 @@ def apply(
     language: str | None,
     repo: str,
     folder: Path | None,
+    everywhere: bool,
     update: bool,
     interactive: bool,
     check: bool,
@@ -62,9 +66,10 @@ def apply(
     """Apply a rule, or an edit shown once, to files: a diff is printed, and nothing is written unless you say so.
 
     RULE is the number or the name of a pattern that editvec learn found here, or a file: a rule of editvec rule, or any
-    ast-grep rule with a fix. Every match of the rule counts, also where editvec find is not sure. PATHS are files and
-    folders (by default, for a pattern, the whole work tree); of a folder, what git ignores and what is vendored or
-    generated is left alone. With - as the only path, stdin becomes stdout.
+    ast-grep rule with a fix. Every match of the rule counts; a pattern of which history is not sure (editvec find says
+    nothing of it either) needs --everywhere. PATHS are files and folders (by default, for a pattern, the whole work
+    tree); of a folder, what git ignores and what is vendored or generated is left alone. With - as the only path, stdin
+    becomes stdout.
 
     Of examples a rule is made, and with --editor the neural editor rewrites the statements that are like them where the
     rule does not fire, or where there is none: not proved as a rule is, so look at what it does (-i).
@@ -86,13 +91,19 @@ def apply(
 
     if editor and not like:
         raise UserError("--editor does as examples did: give some with --like BEFORE AFTER.")
+    if not arguments:
+        raise UserError(
+            "say where: give files or folders, or - for stdin." if like else "say what: a pattern or a rule."
+        )
     names = list(arguments)
     learned = not like and not Path(names[0]).suffix and not Path(names[0]).exists()
-    rules = [] if like else _load(names.pop(0), repo, folder)
+    rules = [] if like else _load(names.pop(0), repo, folder, everywhere)
     if not names and learned:
         names = [_top(repo)]
     if not names:
         raise UserError("say where: give files or folders, or - for stdin.")
+    if "-" in names and names != ["-"]:
+        raise UserError("- (stdin) must be the only path.")
     if interactive and (update or as_json):
         raise UserError("-i asks and writes by itself: leave -U and --json away.")
     paths = [Path(name) for name in names]
@@ -142,10 +153,10 @@ def apply(
 
         print_json(rows)
     written = "Those were written." if problems else "They were written."
-    done = written if update else "Nothing was written: -U writes, -i asks one by one."
+    done = written if update else "Nothing was written: -U writes, -i asks one by one." if num_places else ""
     if base != Path.cwd() and num_places and not (update or as_json):
         done += f" The names are from {base}: git -C {base} apply."
-    _close(num_places, num_files, f"{num_places} places in {num_files} files. {done}", problems, check)
+    _close(num_places, num_files, f"{num_places} places in {num_files} files. {done}".rstrip(), problems, check)
 
 
 def _close(num_places: int, num_files: int, line: str, problems: list[str], check: bool) -> None:
@@ -160,14 +171,14 @@ def _close(num_places: int, num_files: int, line: str, problems: list[str], chec
         raise click.exceptions.Exit(1)
 
 
-def _load(name: str, repo: str, folder: Path | None) -> list[LoadedRule]:
+def _load(name: str, repo: str, folder: Path | None, everywhere: bool) -> list[LoadedRule]:
     from editvec.errors import UserError
     from editvec.patterns import load_rules
 
     path = Path(name)
     if not path.is_file():
         if path.suffix not in (".yml", ".yaml") and len(path.parts) == 1:
-            return _learned(name, repo, folder)
+            return _learned(name, repo, folder, everywhere)
         raise UserError(f"{name} is not a rule file. Make one with editvec rule, or give --like BEFORE AFTER.")
     try:
         return load_rules(path.read_text(encoding="utf-8"), name)
@@ -189,7 +200,7 @@ def _top(place: str) -> str:
     return str(top)
 
 
-def _learned(name: str, repo: str, folder: Path | None) -> list[LoadedRule]:
+def _learned(name: str, repo: str, folder: Path | None, everywhere: bool) -> list[LoadedRule]:
     """The rule of a pattern that `editvec learn` found in a repository."""
     from editvec.cli.learn import default_folder
     from editvec.errors import UserError
@@ -201,6 +212,12 @@ def _learned(name: str, repo: str, folder: Path | None) -> list[LoadedRule]:
     (pattern,) = folders.pick(known, [name])
     if pattern.rule is None:
         raise UserError(f"no rule could be proved for pattern {name}. Give an example instead: --like BEFORE AFTER.")
+    if not everywhere and (pattern.confidence < MIN_CONFIDENCE or pattern.promises):
+        record = pattern.record
+        said = f"edited: {record.edited} of {record.matched + record.left} such places" if record else "it is silent"
+        raise UserError(
+            f"history does not say that pattern {name} is due ({said}). To apply it all the same: --everywhere."
+        )
     return load_rules(pattern.rule)
 
 
@@ -290,6 +307,7 @@ def _languages(paths: list[Path]) -> list[str]:
 
 
 def _pipe(rules: list[LoadedRule], finders: dict[str, Finder], *, check: bool, as_json: bool) -> None:
+    from editvec.cli.terminal import read_stdin
     from editvec.errors import UserError
     from editvec.rewrite.apply import find_changes
 
@@ -297,7 +315,7 @@ def _pipe(rules: list[LoadedRule], finders: dict[str, Finder], *, check: bool, a
     if len(wanted) > 1:
         raise UserError("the rules are for several languages. Give files instead of stdin.")
     (name,) = wanted
-    data = sys.stdin.buffer.read()
+    data = read_stdin()
     found = find_changes(rules, [(None, data)], name, also=finders.get(name))
     problem = found[0].problem if found else ""
     if as_json:

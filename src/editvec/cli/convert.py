@@ -27,7 +27,7 @@ def convert(source: str, target: str, skip_bad: bool, as_json: bool) -> None:
     from pathlib import Path
 
     from editvec import store
-    from editvec.cli.terminal import counted, describe, print_json, printable
+    from editvec.cli.terminal import counted, describe, in_one_line, print_json, printable
     from editvec.errors import UserError
 
     if Path(source).exists() and Path(target).exists() and Path(source).samefile(target):
@@ -46,7 +46,7 @@ def convert(source: str, target: str, skip_bad: bool, as_json: bool) -> None:
             }
         )
         return
-    click.echo(f"{describe(written)} edits → {printable(target)}")
+    click.echo(f"{describe(written)} edits → {in_one_line(target)}")
     for found in skipped:
         click.echo(
             f"editvec: left out {describe(found.count)}; the first: {printable(str(found.first[0]))}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,12 +41,12 @@ def edit(
     """
     import math
 
-    from editvec.cli.terminal import print_json, printable
+    from editvec.cli.terminal import print_json, printable, read_stdin
     from editvec.errors import UserError
     from editvec.model import load
 
     if before == "-":
-        before = sys.stdin.buffer.read().decode(errors="surrogateescape")
+        before = read_stdin().decode(errors="surrogateescape")
     if len(befores) != len(afters):
         raise UserError("give as many --like-after as --like-before.")
     given = [("--before", before), *(("--like-before", text) for text in befores)]

@@ -47,6 +47,7 @@ def find(
     """
     from editvec.cli.learn import default_folder
     from editvec.cli.terminal import print_json, progress
+    from editvec.errors import UserError
     from editvec.learning import folder as folders
     from editvec.learning.find import find_places
     from editvec.learning.present import present_files
@@ -56,7 +57,12 @@ def find(
     repository = locate(repo)
     known = folders.load(folder or default_folder(repository))
     numbers = {pattern.name: number for number, pattern in enumerate(known, 1)}
-    ruled = [pattern for pattern in folders.pick(known, which) if pattern.rule and pattern.record]
+    picked = folders.pick(known, which)
+    ruled = [pattern for pattern in picked if pattern.rule and pattern.record]
+    if which and not ruled:
+        raise UserError(
+            "no rule could be proved for that. What the neural editor found is in the report of editvec learn."
+        )
     files = present_files(repository, {pattern.language for pattern in ruled}, since=changed_since)
     with progress("Finding", "files") as advance:
         found = list(find_places(ruled, files, min_confidence, advance).values())

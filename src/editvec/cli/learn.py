@@ -159,6 +159,12 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
     if patterns:
         out.print()
         _print_table(patterns)
+    elif not learned.edits:
+        out.print(
+            "\nNo edits were found, so there is nothing to learn from: see editvec mine for what becomes of hunks."
+        )
+    else:
+        out.print("\nNo edit was made often enough: --min-edits and --min-commits say how often, --since how far back.")
     shown = folder if not folder.is_relative_to(Path.cwd()) else folder.relative_to(Path.cwd())
     next_one = next((at for at, pattern in enumerate(patterns, 1) if pattern.places and pattern.rule), None)
     hint = f"    Next  editvec apply {next_one}{_where(repo, folder)}" if next_one else ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from editvec.cli.options import label_option
+from editvec.cli.options import Number, label_option
 
 if TYPE_CHECKING:
     from editvec.edit import Edit
@@ -32,9 +32,7 @@ _COLOURS = ("label", "group", "project", "language")
 @click.option(
     "--limit", default=50_000, show_default=True, type=click.IntRange(2), help="At most so many edits, at random."
 )
-@click.option(
-    "--perplexity", default=30.0, show_default=True, type=click.FloatRange(2), help="How many neighbours count."
-)
+@click.option("--perplexity", default=30.0, show_default=True, type=Number(2), help="How many neighbours count.")
 @click.option("--seed", default=0, show_default=True, help="For the choice of edits, and for their places.")
 def draw_map(
     folder: Path,

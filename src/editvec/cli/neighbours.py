@@ -50,6 +50,8 @@ def neighbours(
         row: int | None = index.row_of(identity)
         query, vector = index.edits([row or 0])[0], index.vectors[row or 0]
     elif identity is None and before is not None and after is not None:
+        if before.split() == after.split():
+            raise UserError("--before and --after say the same: that is no edit.")
         row, query = None, snippet_edit(before, after, language)
         vector = index.vectoriser(model).encode([query])[0]
     else:

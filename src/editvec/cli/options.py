@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import click
+
+MIN_CONFIDENCE = 0.4
+"""How sure history must be that a place is due."""
+
+
+class Number(click.FloatRange):
+    """A number in a range; "nan" is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A number, or a complaint."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
+
 
 label_option = click.option(
     "--label",
@@ -16,8 +34,8 @@ label_option = click.option(
 
 min_confidence_option = click.option(
     "--min-confidence",
-    type=click.FloatRange(0, 1),
-    default=0.4,
+    type=Number(0, 1),
+    default=MIN_CONFIDENCE,
     show_default=True,
     help="How sure history must be that a place is due.",
 )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from editvec.cli.options import Number
+
 if TYPE_CHECKING:
     from editvec.reproduction import Table, Workshop
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     "--fraction",
     default=1.0,
     show_default=True,
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Number(0, 1, min_open=True),
     help="Of the training sets.",
 )
 @click.option("--epochs", default=12, show_default=True, type=click.IntRange(1), help="Of every training.")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from editvec.errors import UserError
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -24,6 +26,18 @@ _CONTEXT_WIDTH = 120
 def printable(text: str) -> str:
     """Text with control, escape and direction characters shown as escapes; tabs and line feeds stay."""
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def in_one_line(text: str) -> str:
+    """The same with line feeds and tabs as escapes too."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def read_stdin() -> bytes:
+    """All of it."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise UserError("there is no stdin to read from.")
+    return sys.stdin.buffer.read()
 
 
 def console() -> Console:
