@@ -11,13 +11,14 @@ of its own: where an editor only knows that something unknown goes in, it is wha
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from editvec.edit import Tokens
+from editvec.edit import Edit, Tokens
 from editvec.patterns.site import Site
 from editvec.vocab import MARKS, UNKNOWN
 
@@ -34,6 +35,19 @@ _LINE, _LINE_AS_TREES = (0.38, 1.1), (0.31, 1.2)
 edits that share their shapes (`benchmarks/imitation.py`)."""
 SETTINGS = (MOST_TRIED, LEAST_ANSWERS, MOST_COMPARED, _WEIGHT, _KINSHIP, _LINE, _LINE_AS_TREES)
 """All that decides between answers, for those who keep them."""
+
+
+_WORD = re.compile(r"\w+")
+_QUOTES = frozenset("\"'`")
+
+
+def is_made_of(token: str, edit: Edit) -> bool:
+    """Whether a literal that an edit puts in is made of what it takes away, such as a string with the words of another:
+    then it says nothing about any other place."""
+    if not _QUOTES & set(token):
+        return False
+    gone = set(edit.before.tokens).difference(edit.after.tokens)
+    return not set(_WORD.findall(token)).isdisjoint(_WORD.findall(" ".join(gone)))
 
 
 class Shown(NamedTuple):

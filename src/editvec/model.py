@@ -30,7 +30,7 @@ from editvec.encoders import encoder_class
 from editvec.errors import BadInputError, UserError
 from editvec.files import write_atomically
 from editvec.grammar import Grammar
-from editvec.imitation import LEAST_ANSWERS, MOST_COMPARED, MOST_TRIED, Imitation, Shown
+from editvec.imitation import LEAST_ANSWERS, MOST_COMPARED, MOST_TRIED, Imitation, Shown, is_made_of
 from editvec.network import EditNetwork
 from editvec.patterns.kinship import kinship, site_of
 from editvec.search import Hypothesis
@@ -145,7 +145,8 @@ class EditModel:
         unnamed, places = [], []
         for edit, example in zip(edits, examples, strict=True):
             before, after = read_tokens(edit, lowercase=self.config.lowercase)[:2]
-            unnamed.append(tuple(after[at] for at in (example.after == UNKNOWN).nonzero()[0]))
+            names = tuple(after[at] for at in (example.after == UNKNOWN).nonzero()[0])
+            unnamed.append(() if any(is_made_of(name, edit) for name in names) else names)
             places.append(site_of(edit.language, before, after))
         return Shown(self.encode_examples(examples), tuple(unnamed), tuple(places))
 
@@ -311,7 +312,11 @@ class EditModel:
         suggested = []
         for edit, answers in zip(edits, self.imitations(edits, shown, k=k, gists=gists), strict=True):
             before = self._before(edit)
-            restored = [each for answer in answers if (each := self._restored(edit, before, answer)) is not None]
+            restored = [
+                each
+                for answer in answers
+                if answer.tokens != before and (each := self._restored(edit, before, answer)) is not None
+            ]
             sound = are_sound(edit.language, edit.before.text, [each.text for each in restored])
             suggested.append([each for each, is_sound in zip(restored, sound, strict=True) if is_sound][:k])
         return suggested

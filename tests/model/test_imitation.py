@@ -10,13 +10,42 @@ import pytest
 
 import editvec.model
 from editvec.edit import Tokens
-from editvec.imitation import Shown
+from editvec.imitation import Shown, is_made_of
 from editvec.model import Candidate, EditModel
+from editvec.syntax.fragment import are_sound
 from editvec.syntax.snippet import snippet_edit
 from editvec.vocab import MARKS, UNKNOWN
 from tests.model.edits import edit, small_model, ten_edits
 
 _UNKNOWN = MARKS[UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ('print("count %s" % n)', 'print(f"count {n}")', True),
+        ('log("a b")', 'log("b")', True),
+        ('log("a")', 'log("c")', False),
+        ("log(info)", 'log("info", info)', False),
+        ("log(a)", "tracing.log(a)", False),
+    ],
+)
+def test_a_string_made_of_what_goes_says_nothing_elsewhere(before: str, after: str, expected: bool) -> None:
+    made = snippet_edit(before, after, "python")
+    new = [token for token in made.after.tokens if token not in made.before.tokens]
+    assert any(is_made_of(token, made) for token in new) is expected
+
+
+@pytest.mark.parametrize(
+    ("before", "afters", "expected"),
+    [
+        ("let f = try!(g(a));", ["let f = g(a)?;", "let f = (g(a)?;", "let f = g(a))?;"], [True, False, False]),
+        ("let f = g(a);", ["let f = h(a);", "let f = = h(a);"], [True, False]),
+        ("if (a", ["if (b", "if (b)", "if ((b"], [True, True, False]),
+    ],
+)
+def test_what_is_sound(before: str, afters: list[str], expected: list[bool]) -> None:
+    assert are_sound("rust", before, afters) == expected
 
 
 @pytest.mark.parametrize(

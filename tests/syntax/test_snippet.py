@@ -61,6 +61,9 @@ def test_broken_code_is_still_tokens() -> None:
         ("[A]\n  int F()", "[ A ] internal int F ( )", "[A]\n  internal int F()"),
         ("F(a,\n  b);", "F ( VAR0 , 1 , VAR1 ) ;", "F(a,\n  1, b);"),
         ("F(a,\n  b, c);", "F ( VAR0 , VAR2 ) ;", "F(a,\n  c);"),
+        ("a = F();", "VAR0 = [ ] ;", "a = [];"),
+        ("a = F();", "VAR0 = { } ;", "a = {};"),
+        ("a = b;", "VAR0 = ( VAR1 [ 0 ] ) ;", "a = (b[0]);"),
     ],
 )
 def test_answers_are_in_the_words_and_the_spacing_of_before(before: str, answer: str, text: str) -> None:

@@ -32,12 +32,20 @@ def parse_fragment(language: Language, text: str) -> Tree | None:
 
 
 def are_sound(name: str, before: str, afters: Sequence[str]) -> list[bool]:
-    """For each of some `afters` of a piece of code, whether it parses by itself in a language, or `before` does not
-    either. Prose is always sound."""
+    """For each of some `afters` of a piece of code, whether it parses by itself in a language; or, where `before` does
+    not either, whether it has as many brackets open as that or none. Prose is always sound."""
     language = languages.get(name)
-    if not isinstance(language, Language) or not _parses(language, before):
+    if not isinstance(language, Language):
         return [True] * len(afters)
-    return [_parses(language, after) for after in afters]
+    if _parses(language, before):
+        return [_parses(language, after) for after in afters]
+    return [_open_brackets(after) in (_open_brackets(before), (0, 0, 0)) for after in afters]
+
+
+def _open_brackets(text: str) -> tuple[int, int, int]:
+    """How many brackets of each kind are open in the end."""
+    round_, square, curly = (text.count(opening) - text.count(closing) for opening, closing in ("()", "[]", "{}"))
+    return round_, square, curly
 
 
 def _parses(language: Language, text: str) -> bool:

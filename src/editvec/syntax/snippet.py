@@ -122,8 +122,10 @@ def _restore(edit: Edit, answer: Tokens, kept: dict[int, int]) -> Tokens | None:
     return tuple(tokens)
 
 
-_TIGHT_BEFORE = frozenset(". , ; ) ] ? ++ -- ( [".split())
+_TIGHT_BEFORE = frozenset(". , ; ) ] ? ++ --".split())
 _TIGHT_BEHIND = frozenset(". ( [ ! ~".split())
+_OPENS_BEHIND = re.compile(r"[\w)\]>!?'\"]$")
+"""What a bracket that opens stands directly behind: what is called, or looked into."""
 
 
 def _spaced(before: Version, tokens: Tokens, kept: dict[int, int]) -> str:
@@ -141,10 +143,17 @@ def _spaced(before: Version, tokens: Tokens, kept: dict[int, int]) -> str:
         elif at and line_ends:
             used.add(line_ends[0])
             text += gaps[line_ends[0]]
-        elif at and not (token in _TIGHT_BEFORE or tokens[at - 1] in _TIGHT_BEHIND):
+        elif at and not _are_tight(tokens[at - 1], token):
             text += " "
         text += token
     return text
+
+
+def _are_tight(last: str, token: str) -> bool:
+    """Whether nothing stands between two tokens, as most people write them."""
+    if token in ("(", "["):
+        return last in _TIGHT_BEHIND or _OPENS_BEHIND.search(last) is not None
+    return token in _TIGHT_BEFORE or last in _TIGHT_BEHIND or (last, token) == ("{", "}")
 
 
 def _gaps(version: Version) -> list[str]:
