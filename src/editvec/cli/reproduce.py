@@ -70,9 +70,9 @@ def reproduce(
     from editvec.reproduction.tables import named
     from editvec.reproduction.workshop import describe_time
 
-    if data is None:
-        raise UserError("say where the data is with --data FOLDER or $EDITVEC_DATA.")
     names = list(dict.fromkeys(named(name) for name in tables or TABLES))
+    if data is None or not data.is_dir():
+        raise UserError("say where the data is with --data FOLDER or $EDITVEC_DATA.")
     chosen = dict(setting(text) for text in settings)
     done: list[Table] = []
     with watching() as (watch, notice):
