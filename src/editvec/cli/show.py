@@ -57,8 +57,9 @@ def show(
         seed=seed if at_random else None,
         pattern=pattern,
     )
-    if not chosen and pattern:
-        click.echo(f"editvec: no edit has {pattern!r} in its text.", err=True)
+    if not chosen:
+        why = f"no edit has {pattern!r} in its text" if pattern else f"{printable(file)} holds no edits"
+        click.echo(f"editvec: {why}.", err=True)
     derivations = _derivations(file, [found for _, found in chosen]) if actions else [None] * len(chosen)
     if as_json:
         rows = [{"number": at, **edit_as_json(found)} for at, found in chosen]

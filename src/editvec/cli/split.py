@@ -51,7 +51,11 @@ def split(
     reached = [result.leak.counts[name] / max(1, total) for name in result.files]
     if total and max(abs(one - other) for one, other in zip(wanted, reached, strict=True)) > _FAR:
         said = " / ".join(f"{share:.0%}" for share in reached)
-        hint = "" if by in ("edit", "time") else f": a {by} stays together, and some are large. Try another --seed"
+        hint = (
+            ""
+            if by in ("edit", "time")
+            else f": a {by} stays together, and some are large, or there are too few. Try another --seed or --by"
+        )
         click.echo(f"editvec: the shares are {said}{hint}.", err=True)
     for name, path in result.files.items():
         leaked = ""
