@@ -16,9 +16,9 @@ import orjson
 from editvec import config, store
 from editvec.edit import Edit
 from editvec.errors import BadInputError, UserError
-from editvec.files import write_atomically
+from editvec.files import make_folder, write_atomically
 from editvec.model import WEIGHTS
-from editvec.training import CHECKPOINT, Files, Progress, resume, train
+from editvec.training import CHECKPOINT, Files, Progress, part_of, resume, train
 
 MODELS: Mapping[str, Mapping[str, Any]] = {
     f"{editor}-{encoder}": {"editor": editor, "encoder": encoder}
@@ -61,6 +61,17 @@ class Workshop:
         missing = self.data / folder / f"{side}.{ending}"
         raise UserError(f"{missing} does not exist. Name the data folder with --data or $EDITVEC_DATA.")
 
+    def _part(self, side: str, kind: str) -> Path:
+        """The fraction of an edit file that is used at all, read once for all models."""
+        whole = self.file(side, kind)
+        if self.fraction >= 1:
+            return whole
+        part = self.folder / "data" / f"{kind}-{side}-{self.fraction:g}.parquet"
+        if not part.is_file():
+            make_folder(part.parent)
+            store.write(part, part_of(store.read(whole), self.fraction))
+        return part if store.count(part) else whole
+
     def fixers(self) -> Path:
         """The labelled edits."""
         for name in ("csharp_fixers.parquet", "csharp_fixers.jsonl.gz", "csharp_fixers.jsonl"):
@@ -95,7 +106,7 @@ class Workshop:
         self.notice(f"{folder.name}: training, about {describe_time(self.seconds(name, share))}")
         kind = kind_of(name)
         chosen = config.with_settings(config.recipe("iclr19"), self._settings(name, share))
-        files = Files(self.file("train", kind), self.file("dev", kind))
+        files = Files(self._part("train", kind), self._part("dev", kind))
         train(folder, files, chosen, watch=self.watch, notice=lambda text: None)
         return folder
 

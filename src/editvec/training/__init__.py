@@ -2,6 +2,6 @@
 
 from editvec.training.distributed import leads
 from editvec.training.loop import CHECKPOINT, Progress
-from editvec.training.run import Files, OtherFailedError, resume, train
+from editvec.training.run import Files, OtherFailedError, part_of, resume, train
 
-__all__ = ["CHECKPOINT", "Files", "OtherFailedError", "Progress", "leads", "resume", "train"]
+__all__ = ["CHECKPOINT", "Files", "OtherFailedError", "Progress", "leads", "part_of", "resume", "train"]

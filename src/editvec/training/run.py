@@ -182,8 +182,12 @@ def _edits(files: Files, side: str, share: float, *, trees: bool = False) -> Ite
         found: Iterable[Edit] = store.read(files.train if side == "train" else files.dev, trees=trees)
     else:
         found = _side(store.read(files.train, trees=trees), held_out=side == "dev")
-    # A smaller share is a part of every larger one, whatever the seed: runs on 20 % see the same edits.
-    return (edit for edit in found if side == "dev" or share >= 1 or _draw("share", edit) < share)
+    return iter(found) if side == "dev" else part_of(found, share)
+
+
+def part_of(edits: Iterable[Edit], share: float) -> Iterator[Edit]:
+    """A share of edits. A smaller one is a part of every larger one, whatever the seed: runs on 20 % see the same."""
+    return (edit for edit in edits if share >= 1 or _draw("share", edit) < share)
 
 
 def _trees(files: Files, share: float, parsed: bool) -> Iterator[Tree]:
