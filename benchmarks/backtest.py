@@ -29,7 +29,7 @@ from editvec.mining.batch import Task
 from editvec.mining.recipes import get_recipe
 from editvec.mining.sources import locate, pick_languages
 from editvec.patterns import make_rules
-from editvec.patterns.pattern import Pattern, Record
+from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern, Record
 
 TOP = 50
 
@@ -47,7 +47,7 @@ class Guess(NamedTuple):
 @click.option("--share", default=0.7, show_default=True, help="Of the commits, what is learned from.")
 @click.option("--model", "model_folder", help="A trained model; without, edits are grouped by shape alone.")
 @click.option("--min-commits", default=2, show_default=True, help="Fewer are no pattern.")
-@click.option("--min-confidence", default=0.4, show_default=True, help="Places less sure are left out.")
+@click.option("--min-confidence", default=MIN_CONFIDENCE, show_default=True, help="Places less sure are left out.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write every guess of ours and whether it came true.")
 def main(
     repositories: tuple[str, ...],

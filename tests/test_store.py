@@ -92,7 +92,7 @@ def test_jsonl_gives_back_every_edit(tmp_path_factory: pytest.TempPathFactory, g
 def test_a_file_of_many_batches_streams(tmp_path: Path) -> None:
     path = tmp_path / "many.parquet"
     number = 3 * store.BATCH + 7
-    for group_rows, groups in ((None, 1), (store.BATCH, 4)):
+    for group_rows, groups in ((4 * store.BATCH, 1), (store.BATCH, 4)):
         store.write(path, (sample(at) for at in range(number)), group_rows=group_rows)
         reader = editvec.read(path)
         assert next(reader) == sample(0)

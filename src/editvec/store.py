@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 BATCH = 1024
+_GROUP_ROWS, _GROUP_BYTES = 8 * BATCH, 8_000_000
+"""A row group ends when it has as many of either. A reader holds what a file says of its groups in memory: 30 bytes an
+edit if each batch were one, too many for ten million."""
 _VERSION_KEY = b"editvec.schema"
 _TREES = ("before_tree", "after_tree")
 
@@ -79,14 +82,14 @@ def read(path: str | Path, *, damage: Damage | None = None, trees: bool = True) 
 
 
 def write(
-    path: str | Path, edits: Iterable[Edit], *, refused: Damage | None = None, group_rows: int | None = None
+    path: str | Path, edits: Iterable[Edit], *, refused: Damage | None = None, group_rows: int = _GROUP_ROWS
 ) -> int:
     """Writes edits to a file that appears only when it is whole; how many. What a format cannot hold is an error, or,
     with `refused`, left out and noted there. Single edits are read faster where a row group has few (`group_rows`)."""
     path = Path(path)
     kind = _kind(path)
     if kind == "parquet":
-        with ParquetWriter(path, group_rows=group_rows or _GROUP_ROWS) as writer:
+        with ParquetWriter(path, group_rows=group_rows) as writer:
             while batch := list(islice(edits := iter(edits), BATCH)):
                 writer.add(batch)
             return writer.count
@@ -228,11 +231,6 @@ def schema() -> pa.Schema:
         ("extra", text),
     ]
     return pa.schema([pa.field(name, kind) for name, kind in columns], {_VERSION_KEY: str(SCHEMA_VERSION).encode()})
-
-
-_GROUP_ROWS, _GROUP_BYTES = 8 * BATCH, 8_000_000
-"""A row group ends when it has as many of either. A reader holds what a file says of its groups in memory: 30 bytes an
-edit if each batch were one, too many for ten million."""
 
 
 class ParquetWriter:

@@ -64,8 +64,8 @@ def test_a_line_feed_in_a_name_does_not_break_the_line() -> None:
 
 
 def test_no_stdin() -> None:
-    command = f"{sys.executable} -m editvec apply --like 'x = x + 1;' 'x++;' --language csharp - <&-"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True)  # noqa: S602
+    command = [sys.executable, "-m", "editvec", "apply", "--like", "x = x + 1;", "x++;", "--language", "csharp", "-"]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=lambda: os.close(0))
     assert (done.returncode, done.stderr) == (2, "editvec: there is no stdin to read from.\n")
 
 

@@ -28,7 +28,7 @@ from editvec.mining.recipes import get_recipe
 from editvec.mining.sources import pick_languages
 from editvec.model import EditModel, load
 from editvec.patterns.astgrep import Match
-from editvec.patterns.pattern import Record
+from editvec.patterns.pattern import MIN_CONFIDENCE, Record
 from editvec.report.patterns import render
 from editvec.report.sarif import sarif
 from editvec.syntax.languages import Language, known
@@ -267,6 +267,7 @@ def test_learn_find_and_apply_on_the_command_line(shop: Path, monkeypatch: pytes
     with pytest.raises(UserError, match="--everywhere"):
         _run("apply", "1")
     assert _run("apply", "1", "--everywhere").stdout == diff
+    assert f"[default: ({MIN_CONFIDENCE:g});" in _run("find", "--help").stdout
 
 
 def _history(place: Path, name: str, texts: list[str], changes: list[tuple[str, str]], message: str = "Tidy") -> None:
@@ -325,6 +326,8 @@ def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, 
     assert found
     record = Record(sure.said, sure.right, left=len(found))
     assert {place.confidence for place in found} == {record.confidence}
+    promise = replace(pattern, before="$T $X;", after="readonly $T $X;")
+    assert find_by_editor(shop_model, promise, files, Record(0, 0)) == ()
     given_up = find_by_editor(shop_model, pattern, files, Record(0, 0, reversed=9, years=6.0))
     assert {place.confidence for place in given_up} == {replace(record, reversed=9, years=6.0).confidence}
 

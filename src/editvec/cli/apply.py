@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import MIN_CONFIDENCE, Number
+from editvec.cli.options import Number
 
 if TYPE_CHECKING:
     from editvec.edit import Edit
@@ -212,7 +212,7 @@ def _learned(name: str, repo: str, folder: Path | None, everywhere: bool) -> lis
     (pattern,) = folders.pick(known, [name])
     if pattern.rule is None:
         raise UserError(f"no rule could be proved for pattern {name}. Give an example instead: --like BEFORE AFTER.")
-    if not everywhere and (pattern.confidence < MIN_CONFIDENCE or pattern.promises):
+    if not everywhere and not pattern.is_due():
         record = pattern.record
         said = f"edited: {record.edited} of {record.matched + record.left} such places" if record else "it is silent"
         raise UserError(

@@ -167,7 +167,8 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
         out.print("\nNo edit was made often enough: --min-edits and --min-commits say how often, --since how far back.")
     shown = folder if not folder.is_relative_to(Path.cwd()) else folder.relative_to(Path.cwd())
     next_one = next((at for at, pattern in enumerate(patterns, 1) if pattern.places and pattern.rule), None)
-    hint = f"    Next  editvec apply {next_one}{_where(repo, folder)}" if next_one else ""
+    everywhere = "" if next_one is None or patterns[next_one - 1].is_due() else " --everywhere"
+    hint = f"    Next  editvec apply {next_one}{everywhere}{_where(repo, folder)}" if next_one else ""
     out.print(f"\nReport  {printable(str(shown))}/report.html{hint}")
 
 

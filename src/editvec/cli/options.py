@@ -7,9 +7,6 @@ from typing import Any
 
 import click
 
-MIN_CONFIDENCE = 0.4
-"""How sure history must be that a place is due."""
-
 
 class Number(click.FloatRange):
     """A number in a range; "nan" is in none."""
@@ -32,10 +29,17 @@ label_option = click.option(
     "its language. What is measured by label leaves out edits without one.",
 )
 
+
+def _min_confidence() -> float:
+    from editvec.patterns.pattern import MIN_CONFIDENCE
+
+    return MIN_CONFIDENCE
+
+
 min_confidence_option = click.option(
     "--min-confidence",
     type=Number(0, 1),
-    default=MIN_CONFIDENCE,
-    show_default=True,
+    default=_min_confidence,
+    show_default="0.4",
     help="How sure history must be that a place is due.",
 )

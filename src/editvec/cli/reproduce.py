@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     default=1.0,
     show_default=True,
     type=Number(0, 1, min_open=True),
-    help="Of the training sets.",
+    help="Of the training and dev sets.",
 )
 @click.option("--epochs", default=12, show_default=True, type=click.IntRange(1), help="Of every training.")
 @click.option("--limit", type=click.IntRange(1), help="Take the first so many edits of a test set, or of an index.")

@@ -89,7 +89,9 @@ def calibrate(model: EditModel, edits: Sequence[Edit], shown: Shown) -> Calibrat
 def find_by_editor(model: EditModel, pattern: Pattern, files: Sequence[File], past: Record) -> tuple[Place, ...]:
     """The places where the editor is as sure as it must be. `past` says how often people made the reverse edit and how
     long ago they last made this one. How sure a place is follows as for a rule: by how often the editor was right, and
-    by how many places people have left as they are."""
+    by how many places people have left as they are. A pattern that promises something has none."""
+    if pattern.promises:
+        return ()
     names = _shared_names(pattern.edits)
     candidates = list(islice(_candidates(pattern.edits, files, names), _MOST_TRIED)) if names else []
     if not candidates:

@@ -44,7 +44,7 @@ def find_places(
             record = found[name].record
             if record is not None:
                 found[name] = replace(found[name], record=replace(record, left=count))
-        due = {name for name, each in found.items() if each.confidence >= min_confidence and not each.promises}
+        due = {name for name, each in found.items() if each.is_due(min_confidence)}
         for file, each in zip(group, matches, strict=True):
             sure = [match for match in each if match.rule in due]
             for match in sound(file, _surest(sure, found)):

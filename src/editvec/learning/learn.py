@@ -21,7 +21,7 @@ from editvec.learning.present import File, present_files
 from editvec.learning.rules import patterns_of
 from editvec.mining import mine
 from editvec.patterns.grouping import group
-from editvec.patterns.pattern import Pattern, Record
+from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern, Record
 from editvec.patterns.rule import ProseRule, Rule, dump
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Request:
     """The most frequent groups that rules are made for."""
     max_edited: int = 20
     """The most worthy patterns without a rule that the editor is tried on."""
-    min_confidence: float = 0.4
+    min_confidence: float = MIN_CONFIDENCE
     """A place is due when history makes it at least so sure."""
     revision: str | None = None
     """Look for places in the files of this revision, not in the work tree."""
@@ -103,7 +103,7 @@ def learn(request: Request, model: EditModel | None = None, stages: Stages = sil
         places = find_places(ruled, files, request.min_confidence, advance)
     if model is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
-            bare = [pattern for pattern in tried if not pattern.rule and not pattern.promises]
+            bare = [pattern for pattern in tried if not pattern.rule]
             places |= _edited(model, bare, files, doubts, request, advance)
     learned.patterns = sorted(
         (places.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)

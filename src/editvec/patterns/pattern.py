@@ -17,6 +17,8 @@ from editvec.edit import Edit
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
 
+MIN_CONFIDENCE = 0.4
+"""How sure history must be that a place is due, unless somebody says otherwise."""
 SCHEMA = 1
 """Of `patterns.json`."""
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -135,6 +137,10 @@ class Pattern:
         language = languages.get(self.language)
         promises = language.promises if isinstance(language, Language) else frozenset()
         return bool(put_in) and not before - after and put_in.keys() <= promises
+
+    def is_due(self, min_confidence: float = MIN_CONFIDENCE) -> bool:
+        """Whether a match of its rule is a place where it is due."""
+        return self.confidence >= min_confidence and not self.promises
 
     @property
     def worth(self) -> float:
