@@ -32,6 +32,7 @@ from editvec.files import write_atomically
 from editvec.grammar import Grammar
 from editvec.imitation import LEAST_ANSWERS, MOST_COMPARED, MOST_TRIED, Imitation, Shown, is_made_of
 from editvec.network import EditNetwork
+from editvec.nn.lanes import in_lanes
 from editvec.patterns.kinship import kinship, site_of
 from editvec.search import Hypothesis
 from editvec.selection import spread
@@ -115,9 +116,12 @@ class EditModel:
     def encode_examples(self, examples: Sequence[Example]) -> NDArray[np.float32]:
         """The edit vectors of examples, in their order: [examples, edit_dim]."""
         vectors = np.empty((len(examples), self.edit_dim), np.float32)
+
+        def encode(places: list[int]) -> None:
+            vectors[places] = self.network.vectors(self.collate([examples[place] for place in places])).numpy()
+
         with self.network.asked():
-            for places in by_length(examples, _BATCH, _TOKENS):
-                vectors[places] = self.network.vectors(self.collate([examples[place] for place in places])).numpy()
+            in_lanes(encode, by_length(examples, _BATCH, _TOKENS))
         return vectors
 
     def borrow(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     """The tokens of a source as a reader saw them, so that an encoder and an editor that share it read once."""
 
     before: Read
-    context: Read | None
+    context: Read | None = None
 
 
 class TokenEmbedding(nn.Module):
@@ -60,22 +60,24 @@ class Reader(nn.Module):
         dim = embedding.table.embedding_dim
         self.lstm = BiLSTM(input_dim=dim, dim=dim)
 
-    def forward(self, tokens: Ragged) -> Read:
-        """Reads tokens."""
+    def forward(self, *parts: Ragged) -> list[Read]:
+        """Reads tokens, all parts in one go."""
+        tokens = stack(*parts)
         embedded = self.embedding(tokens.ids)
         states, final = self.lstm(embedded, tokens.lengths)
-        return Read(states + embedded if self.residual else states, final, embedded)
+        if self.residual:
+            states = states + embedded
+        sizes = [len(part.lengths) for part in parts]
+        found = zip(parts, states.split(sizes), final.split(sizes), embedded.split(sizes), strict=True)
+        return [Read(some[:, : part.longest], last, each[:, : part.longest]) for part, some, last, each in found]
 
     def read(self, source: SourceBatch, *, context: bool) -> Reading:
         """What an editor may read."""
-        return Reading(self(source.before), self(source.context) if context else None)
+        parts = [source.before, source.context] if context else [source.before]
+        return Reading(*(self(part)[0] for part in parts))
 
     def read_edit(self, batch: Batch, *, context: bool) -> tuple[Reading, Read]:
-        """What an editor may read, and `after`. Two versions of one edit are about as long: both are read in one go."""
-        versions = stack(batch.source.before, batch.target.after)
-        states, final, embedded = self(versions)
-        size = len(batch)
-        (first, second) = batch.source.before.ids.shape[1], batch.target.after.ids.shape[1]
-        before = Read(states[:size, :first], final[:size], embedded[:size, :first])
-        after = Read(states[size:, :second], final[size:], embedded[size:, :second])
-        return Reading(before, self(batch.source.context) if context else None), after
+        """What an editor may read, and `after`. In one go: the longest part has as many steps whatever is read beside
+        it, and in the small batches of training it is the steps that cost."""
+        after, *found = self(batch.target.after, batch.source.before, *([batch.source.context] if context else []))
+        return Reading(*found), after

@@ -145,7 +145,7 @@ class Seq2SeqSteps:
         self._editor, self._memories = editor, memories
         self._initial = editor._initial(reading, vectors)
         self._edit_gates = editor.edit_gates(vectors)
-        self._others = editor.writer.others(memories)
+        self._own = editor.writer.own_tokens(memories)
 
     def start(self) -> Rows:
         hidden, cell = self._initial
@@ -154,8 +154,7 @@ class Seq2SeqSteps:
         return Rows(owners, hidden, cell, owners, self._memories)
 
     def step(self, state: Rows, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        others = self._others.at(state.owners) if self._others else None
-        return self._editor.writer.best(self._read_out(state), others, width, floor)
+        return self._editor.writer.best(self._read_out(state), self._own.at(state.owners), width, floor)
 
     def ends(self, state: Rows, rows: Tensor, choices: Tensor) -> Tensor:
         return choices == END

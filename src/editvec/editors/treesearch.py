@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from editvec.edit import Tokens
 from editvec.editors.rows import SideBySide, let_go
-from editvec.editors.writer import Memories, Others, most_likely
+from editvec.editors.writer import Memories, most_likely
 from editvec.grammar import Derivation, Source, UnseenError
 from editvec.grammar.derivation import Text
 from editvec.reading import Reading
@@ -117,7 +117,7 @@ class Graph2TreeSteps:
         self._nodes, pooled = editor.read_graph(source, reading)
         self._memories = editor.writer.memories(source, reading, vectors)
         self._initial = editor.initial(pooled, reading, vectors)
-        self._others: Others | None = editor.writer.others(self._memories)
+        self._own = editor.writer.own_tokens(self._memories)
         self._edit_gates = editor.edit_gates(vectors)
         self._first, self._means = self._groups()
         self._pool = Pool(editor.lstm.dim)
@@ -162,9 +162,9 @@ class Graph2TreeSteps:
         owners = state.owners[rows]
         writing = SideBySide(owners, state.sources)
         ways = editor.writer(writing.table(found.said[lines[rows], places[rows]]), state.kept.memories)
-        others = self._others.at(owners) if self._others else None
+        own = self._own.at(owners)
         text_probs, tokens = editor.writer.best(
-            ways.at(writing.lines, writing.places), others, width, None if floor is None else floor[rows]
+            ways.at(writing.lines, writing.places), own, width, None if floor is None else floor[rows]
         )
         # The end of a sequence is no token of a tree.
         text_probs = text_probs.masked_fill(tokens == END, -torch.inf)

@@ -19,7 +19,13 @@ from editvec.vocab import FIRST_GENERATED, PAD, PLACE, UNKNOWN
 TINY = 1e-30
 """Added to a probability before its logarithm is taken: what is impossible stays finite."""
 _NEGLIGIBLE = 1e-5
-"""A search does not look into the generator's tail where all of it is less likely than this."""
+"""A search does not ask the generator, or its tail, where all of it is less likely than this."""
+_UNNOTICED = 0.01
+"""Nor where all of it is less than this share of what a token must have to survive: it would change no probability that
+matters by more."""
+_SPARED = 1e-4
+"""Training does not ask the generator for a token that is copied, and generated with no more than this share of its
+probability: three quarters of all tokens, after some epochs. A loss and its gradient change by no more than that."""
 
 
 class Memory(NamedTuple):
@@ -139,64 +145,36 @@ class TokenWriter(nn.Module):
         known = ids < self.num_known
         if not self.copy:
             ids, known = ids.where(known, UNKNOWN), torch.ones_like(known)
-        generated = self.generator.probability_of(found.states[there], (ids - FIRST_GENERATED).where(known, 0))
-        total = ways[:, 0] * generated * known
+        total = ways.new_zeros(len(ids))
         if self.copy:
-            total = total + ways[:, 1] * copied(found.before, from_before)[there]
+            total = ways[:, 1] * copied(found.before, from_before)[there]
             if found.context is not None:
                 total = total + ways[:, 2] * copied(found.context, from_context)[there]
-        return total
+        worth = known & (ways[:, 0] > (_SPARED * total if self.training else 0.0))
+        rows = worth.nonzero().squeeze(1)
+        generated = self.generator.probability_of(found.states[there][rows], ids[rows] - FIRST_GENERATED)
+        return total.index_add(0, rows, ways[rows, 0] * generated)
 
-    def best(
-        self, found: Ways, others: Others | None, width: int, floor: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def best(self, found: Ways, own: OwnTokens, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """The log-probabilities and ids of the `width` most likely tokens of each row. `found` has one place a row,
-        [rows, ...]. The generator's head and what a source has beside it are scored one by one, the tail where it is
-        likely enough to matter at all: in a row where tokens below a `floor` do not, more likely than that."""
-        head, tail = self.generator.spread(found.states)
-        head.mul_(found.ways[:, :1])
-        groups: list[tuple[Tensor, Tensor | None]] = [(head, None)]
-        if others is not None:
-            beside = head.new_zeros(others.tokens.shape)
-            others.copy(found.before * found.ways[:, 1:2], others.before, head, beside)
-            if others.context is not None and found.context is not None:
-                others.copy(found.context * found.ways[:, 2:3], others.context, head, beside)
-            groups.append((beside, others.tokens))
+        [rows, ...]. The tokens of a source are scored one by one; the generator's head, and then its tail, where they
+        are likely enough to matter at all: in a row where tokens below a `floor` do not, more likely than that."""
+        board = _Board(own, own.weights(found), floor, width)
+        head_end = FIRST_GENERATED + self.generator.head_size
+        frequent, rare = range(FIRST_GENERATED, head_end), range(head_end, self.num_known)
+        mass = found.ways[:, 0]
+        rows = board.worth_a_look(frequent, mass)
+        head, tail = self.generator.spread(found.states[rows])
+        board.add(frequent, rows, head.mul_(mass[rows, None]))
         if tail is not None:
-            mass = tail * found.ways[:, 0]
-            rows = self._worth_a_look(mass, others, groups[-1][0], floor)
-            groups.append(self._of_tail(found.states, mass, rows, others, groups[-1][0], width))
-        return _best(groups, width)
+            mass = torch.zeros_like(mass).index_copy(0, rows, tail * mass[rows])
+            rows = board.worth_a_look(rare, mass)
+            board.add(rare, rows, self.generator.tail_spread(found.states[rows]).mul_(mass[rows, None]))
+        return board.best()
 
-    def others(self, memories: Memories) -> Others | None:
-        """What each source has beside the generator's head."""
-        return Others.of(memories, FIRST_GENERATED + self.generator.head_size) if self.copy else None
-
-    def _worth_a_look(self, mass: Tensor, others: Others | None, beside: Tensor, floor: Tensor | None) -> Tensor:
-        """The rows in which a token of the tail, generated and copied, can be likelier than the floor."""
-        likely = mass > _NEGLIGIBLE
-        if floor is not None:
-            if others is not None:
-                is_known = others.tokens < self.num_known
-                mass = mass + beside.where(is_known, 0.0).amax(1)
-            likely &= mass > floor
-        return likely.nonzero().squeeze(1)
-
-    def _of_tail(
-        self, states: Tensor, mass: Tensor, rows: Tensor, others: Others | None, beside: Tensor, width: int
-    ) -> tuple[Tensor, Tensor]:
-        """The best choices of the tail in some rows; the part that belongs to a source's others goes to them."""
-        first = FIRST_GENERATED + self.generator.head_size
-        probabilities = self.generator.tail_spread(states[rows]).mul_(mass[rows, None])
-        if others is not None:
-            places = others.tokens[rows] - first
-            inside = (places >= 0) & (places < probabilities.shape[1])
-            places = places.where(inside, 0)
-            beside[rows] += probabilities.gather(1, places) * inside
-            probabilities.scatter_reduce_(1, places, torch.where(inside, 0.0, torch.inf), "amin")
-        top, choices = probabilities.topk(min(width, probabilities.shape[1]), dim=1)
-        all_top = top.new_zeros(len(states), top.shape[1]).index_copy(0, rows, top)
-        return all_top, choices.new_full(all_top.shape, first).index_copy(0, rows, choices + first)
+    def own_tokens(self, memories: Memories) -> OwnTokens:
+        """What each source has to copy."""
+        return OwnTokens.of(memories) if self.copy else OwnTokens.none(len(memories.before.ids))
 
 
 def copied(weights: Tensor, copies: Copies) -> Tensor:
@@ -206,54 +184,84 @@ def copied(weights: Tensor, copies: Copies) -> Tensor:
     return weights.new_zeros(batch * longest).index_add(0, copies.targets, found).view(batch, longest)
 
 
-class Others(NamedTuple):
-    """The tokens of each source that are not in the generator's head, each once; and where every place of a memory
-    puts its weight: below the head's end into the head, from there on into the others."""
+class OwnTokens(NamedTuple):
+    """The tokens of each source, each once, and which of them every place of a memory holds."""
 
     tokens: Tensor  # [rows, most], ids; on padding the id PAD
-    before: Tensor  # [rows, longest before]
+    before: Tensor  # [rows, longest before], columns of `tokens`
     context: Tensor | None  # [rows, longest context]
-    head_end: int
 
     @classmethod
-    def of(cls, memories: Memories, head_end: int) -> Others:
+    def of(cls, memories: Memories) -> OwnTokens:
         """Of the sources that memories are of."""
         parts = [memory for memory in (memories.before, memories.context) if memory is not None]
         ids = torch.cat([memory.ids.where(memory.tokens, PAD) for memory in parts], 1)
         order = ids.sort(1)
         new = functional.pad(order.values[:, 1:] != order.values[:, :-1], (1, 0), value=True)
-        new &= order.values >= head_end
-        rank = new.cumsum(1) - 1
-        most = int(rank.max()) + 1
-        tokens = ids.new_full((len(ids), max(1, most)), PAD)
-        rows, at = new.nonzero(as_tuple=True)
-        tokens[rows, rank[rows, at]] = order.values[rows, at]
-        columns = torch.where(order.values >= head_end, rank + head_end, order.values)
-        places = torch.empty_like(ids).scatter_(1, order.indices, columns)
+        column = new.cumsum(1) - 1
+        tokens = ids.new_full((len(ids), int(column.max()) + 1), PAD).scatter_(1, column, order.values)
+        columns = torch.empty_like(ids).scatter_(1, order.indices, column)
         size = memories.before.ids.shape[1]
-        return cls(tokens, places[:, :size], places[:, size:] if memories.context else None, head_end)
+        return cls(tokens, columns[:, :size], columns[:, size:] if memories.context else None)
 
-    def at(self, rows: Tensor) -> Others:
+    @classmethod
+    def none(cls, num_rows: int) -> OwnTokens:
+        """Of sources that nothing is copied from."""
+        nothing = torch.empty(num_rows, 0, dtype=torch.long)
+        return cls(torch.full((num_rows, 1), PAD), nothing, None)
+
+    def at(self, rows: Tensor) -> OwnTokens:
         """Of some rows."""
-        context = None if self.context is None else self.context[rows]
-        return Others(self.tokens[rows], self.before[rows], context, self.head_end)
+        return OwnTokens(self.tokens[rows], self.before[rows], None if self.context is None else self.context[rows])
 
-    def copy(self, weights: Tensor, places: Tensor, head: Tensor, beside: Tensor) -> None:
-        """Adds the weights of places to the tokens that they hold."""
-        rare = places >= self.head_end
-        # What is below the head's first id are marks, which no weight is on.
-        head.scatter_add_(1, (places - FIRST_GENERATED).where(~rare, 0).clamp(min=0), weights.where(~rare, 0.0))
-        beside.scatter_add_(1, (places - self.head_end).where(rare, 0), weights.where(rare, 0.0))
+    def weights(self, found: Ways) -> Tensor:
+        """How likely each token is copied: [rows, most]."""
+        total = found.before.new_zeros(self.tokens.shape)
+        total.scatter_add_(1, self.before, found.before * found.ways[:, 1:2])
+        if self.context is not None and found.context is not None:
+            total.scatter_add_(1, self.context, found.context * found.ways[:, 2:3])
+        return total
 
 
-def _best(groups: list[tuple[Tensor, Tensor | None]], width: int) -> tuple[Tensor, Tensor]:
-    """The most probable of several groups of choices, as log-probabilities and ids."""
-    tops, ids = [], []
-    for probabilities, tokens in groups:
-        top, at = probabilities.topk(min(width, probabilities.shape[1]), dim=1)
-        tops.append(top)
-        ids.append(at + FIRST_GENERATED if tokens is None else tokens.gather(1, at))
-    return most_likely(torch.cat(tops, 1), torch.cat(ids, 1), width)
+class _Board:
+    """The most likely tokens of each row: of those that its source has, and of parts of the vocabulary."""
+
+    def __init__(self, own: OwnTokens, copies: Tensor, floor: Tensor | None, width: int) -> None:
+        self._own, self._copies, self._floor, self._width = own, copies, floor, width
+        self._tops: list[Tensor] = []
+        self._ids: list[Tensor] = []
+
+    def worth_a_look(self, part: range, mass: Tensor) -> Tensor:
+        """The rows in which a part of the vocabulary that has a `mass` in all says anything about tokens, generated and
+        copied, that are likelier than the floor."""
+        likely = mass > _NEGLIGIBLE
+        if self._floor is not None:
+            likely &= mass > _UNNOTICED * self._floor
+            _, inside = self._places(part, slice(None))
+            likely &= mass + self._copies.where(inside, 0.0).amax(1) > self._floor
+        return likely.nonzero().squeeze(1)
+
+    def add(self, part: range, rows: Tensor, probabilities: Tensor) -> None:
+        """Takes in what a part of the vocabulary says in some rows: [some, part]."""
+        places, inside = self._places(part, rows)
+        self._copies[rows] += probabilities.gather(1, places) * inside
+        probabilities.scatter_reduce_(1, places, torch.where(inside, 0.0, torch.inf), "amin")
+        top, at = probabilities.topk(min(self._width, len(part)), dim=1)
+        all_top = top.new_zeros(len(self._copies), top.shape[1]).index_copy(0, rows, top)
+        self._tops.append(all_top)
+        self._ids.append(at.new_full(all_top.shape, part.start).index_copy(0, rows, at + part.start))
+
+    def best(self) -> tuple[Tensor, Tensor]:
+        """As log-probabilities and ids."""
+        top, at = self._copies.topk(min(self._width, self._copies.shape[1]), dim=1)
+        ids = self._own.tokens.gather(1, at)
+        return most_likely(torch.cat([top, *self._tops], 1), torch.cat([ids, *self._ids], 1), self._width)
+
+    def _places(self, part: range, rows: Tensor | slice) -> tuple[Tensor, Tensor]:
+        """Where in a part of the vocabulary the sources' own tokens stand, and whether they are there at all."""
+        places = self._own.tokens[rows] - part.start
+        inside = (places >= 0) & (places < len(part))
+        return places.where(inside, 0), inside
 
 
 def most_likely(probabilities: Tensor, choices: Tensor, width: int) -> tuple[Tensor, Tensor]:

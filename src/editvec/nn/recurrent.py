@@ -9,6 +9,7 @@ of a batch of edits, three quarters would be padding.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -30,6 +31,7 @@ class Packing(NamedTuple):
 
     order: Tensor  # [B], the sequences, the longest first
     sizes: list[int]  # [T], how many of them have such a step
+    ranks: Tensor  # [N], whose step it is: where its sequence stands in that order
     places: Tensor  # [2, N], where a packed step stands in the padded table, read forwards and backwards
     previous: Tensor  # [N], where the step before stands among the B beginnings and then the packed steps
     last: Tensor  # [B], the packed place of each sequence's last step
@@ -49,6 +51,7 @@ class Packing(NamedTuple):
         return cls(
             order,
             sizes.tolist(),
+            ranks,
             torch.stack([ahead, ahead + lengths[rows] - 1 - 2 * steps]),
             torch.where(steps > 0, size + starts[(steps - 1).clamp(min=0)] + ranks, ranks),
             last,
@@ -60,8 +63,11 @@ class Packing(NamedTuple):
         sizes = torch.tensor(self.sizes)
         begin = len(self.order) + sizes.cumsum(0) - sizes
         numbers = back_to.reshape(-1)[self.places[0]]
-        ranks = torch.cat([torch.arange(each) for each in self.sizes])
-        return torch.where(numbers > 0, begin[(numbers - 1).clamp(min=0)], 0) + ranks
+        return torch.where(numbers > 0, begin[(numbers - 1).clamp(min=0)], 0) + self.ranks
+
+    def by_step(self, *tables: Tensor) -> Iterator[tuple[Tensor, ...]]:
+        """The rows of each step in tables [any, N, any], all tables side by side, the first step first."""
+        return zip(*(table.split_with_sizes(self.sizes, 1) for table in tables), strict=True)
 
 
 class LSTM(nn.Module):
@@ -131,7 +137,7 @@ class BiLSTM(nn.Module):
 
 def take(values: Tensor, places: Tensor) -> Tensor:
     """`values` [batch, longest, dim] at `places` [batch, any], row by row: [batch, any, dim]."""
-    return values.gather(1, places[..., None].expand(-1, -1, values.shape[-1]))
+    return values[torch.arange(len(values))[:, None], places]
 
 
 class _Recurrence(torch.autograd.Function):
@@ -155,30 +161,31 @@ class _Recurrence(torch.autograd.Function):
         size, units = len(weight), hidden.shape[-1]
         batch, longest, _ = inputs.shape
         order, places = packing.order, packing.places[:size]
-        packed = prepared(inputs.reshape(batch * longest, -1)[places])  # [D, at least N, I]
+        found = inputs.reshape(batch * longest, -1).index_select(0, places.reshape(-1))
+        packed = prepared(found.view(*places.shape, -1))  # [D, at least N, I]
         gates = by_rows(packed, weight, places.shape[1]).add_(bias[:, None])
+        if always is not None:
+            gates += always.index_select(1, order[packing.ranks])
         hiddens, cells = (inputs.new_empty(size, batch + places.shape[1], units) for _ in range(2))
         hiddens[:, :batch], cells[:, :batch] = hidden[:, order], cell[:, order]
         squashed = inputs.new_empty(size, places.shape[1], units)
-        added = None if always is None else always[:, order]
-        before, at = 0, 0
-        for num in packing.sizes:
-            now, here = batch + at, slice(at, at + num)
-            gate = gates[:, here]
-            gate.baddbmm_(hiddens[:, before : before + num], recurrent)
-            if added is not None:
-                gate += added[:, :num]
-            if back is not None and looked is not None:
-                gate.baddbmm_(hiddens[:, looked[here]], back)
-            gate[..., : 3 * units].sigmoid_()
-            out, keep_in, forget, new = gate.chunk(4, -1)
+        was, held = hiddens[:, :batch], cells[:, :batch]
+        steps = packing.by_step(
+            gates, gates[..., : 3 * units], *gates.chunk(4, -1), cells[:, batch:], squashed, hiddens[:, batch:]
+        )
+        back_at = None if looked is None else iter(looked.split_with_sizes(packing.sizes))
+        for gate, soft, out, keep_in, forget, new, state, squeezed, now in steps:
+            num = gate.shape[1]
+            gate.baddbmm_(was[:, :num], recurrent)
+            if back is not None and back_at is not None:
+                gate.baddbmm_(hiddens.index_select(1, next(back_at)), back)
+            soft.sigmoid_()
             new.tanh_()
-            state = cells[:, now : now + num]
-            torch.mul(forget, cells[:, before : before + num], out=state)
+            torch.mul(forget, held[:, :num], out=state)
             state.addcmul_(keep_in, new)
-            torch.tanh(state, out=squashed[:, here])
-            torch.mul(out, squashed[:, here], out=hiddens[:, now : now + num])
-            before, at = now, at + num
+            torch.tanh(state, out=squeezed)
+            torch.mul(out, squeezed, out=now)
+            was, held = now, state
         ctx.save_for_backward(packed, weight, recurrent, gates, hiddens, cells, squashed, back, looked)
         ctx.packing, ctx.shape, ctx.has_always = packing, inputs.shape, always is not None
         states = inputs.new_zeros(batch * longest, size * units)
@@ -198,59 +205,57 @@ class _Recurrence(torch.autograd.Function):
         said = torch.zeros_like(hiddens)
         above = gradients[0].reshape(batch * longest, -1)
         for number, place in enumerate(places):
-            said[number, batch:] = above[place, number * units : (number + 1) * units]
+            torch.index_select(above[:, number * units : (number + 1) * units], 0, place, out=said[number, batch:])
         said[:, batch + packing.last] += gradients[1].view(batch, size, units).transpose(0, 1)
         # What a gate's gradient is multiplied with does not depend on the gradient: all steps at once.
         out, keep_in, forget, new = gates.chunk(4, -1)
-        to_cell = out * (1 - squashed * squashed)
-        slopes = torch.empty_like(gates).view(size, total, 4, units)
-        for at, value in enumerate(
-            (
-                squashed * out * (1 - out),
-                new * keep_in * (1 - keep_in),
-                cells[:, packing.previous] * forget * (1 - forget),
-                keep_in * (1 - new * new),
-            )
-        ):
-            slopes[..., at, :] = value
-        flat = slopes.view(size, total, 4 * units)
-        transposed = recurrent.transpose(1, 2)
+        to_cell = torch.addcmul(out, out * squashed, squashed, value=-1)
+        flat = torch.empty_like(gates)
+        soft, by_out, by_in, by_forget, by_new = flat[..., : 3 * units], *flat.chunk(4, -1)
+        torch.addcmul(gates[..., : 3 * units], gates[..., : 3 * units], gates[..., : 3 * units], value=-1, out=soft)
+        by_out.mul_(squashed)
+        by_in.mul_(new)
+        by_forget.mul_(cells.index_select(1, packing.previous))
+        torch.addcmul(keep_in, keep_in * new, new, value=-1, out=by_new)
+        slopes = flat.view(size, total, 4, units)
+        # Read row by row in every step, so worth a copy.
+        transposed = recurrent.transpose(1, 2).contiguous()
         of_cells = cells.new_zeros(size, batch, units)
-        of_always = cells.new_zeros(size, batch, 4 * units) if ctx.has_always else None
-        behind = total
-        for step in range(len(packing.sizes) - 1, -1, -1):
-            num = packing.sizes[step]
-            at = behind - num
-            here = slice(at, behind)
-            of_hidden, of_cell = said[:, batch + at : batch + behind], of_cells[:, :num]
-            of_cell.addcmul_(of_hidden, to_cell[:, here])
-            slopes[:, here, 0].mul_(of_hidden)
-            slopes[:, here, 1:].mul_(of_cell[:, :, None])
-            of_cell.mul_(forget[:, here])
-            gate = flat[:, here]
-            if of_always is not None:
-                of_always[:, :num] += gate
-            if back is not None and looked is not None:
-                said.index_add_(1, looked[here], torch.bmm(gate, back.transpose(1, 2)))
-            before = batch + at - packing.sizes[step - 1] if step else 0
-            said[:, before : before + num].baddbmm_(gate, transposed)
-            behind = at
+        steps = list(packing.by_step(flat, slopes[:, :, 0], slopes[:, :, 1:], to_cell, forget, said[:, batch:]))
+        back_at = None if looked is None else looked.split_with_sizes(packing.sizes)
+        for step in range(len(steps) - 1, -1, -1):
+            gate, of_out, of_others, squeeze, keep, of_hidden = steps[step]
+            num = gate.shape[1]
+            of_cell = of_cells[:, :num]
+            of_cell.addcmul_(of_hidden, squeeze)
+            of_out.mul_(of_hidden)
+            of_others.mul_(of_cell[:, :, None])
+            of_cell.mul_(keep)
+            if back is not None and back_at is not None:
+                said.index_add_(1, back_at[step], torch.bmm(gate, back.transpose(1, 2)))
+            before = steps[step - 1][-1] if step else said[:, :batch]
+            before[:, :num].baddbmm_(gate, transposed)
+        of_always = None
+        if ctx.has_always:
+            of_always = flat.new_zeros(size, batch, 4 * units).index_add_(1, packing.ranks, flat)
         of_gates = prepared(flat, packed.dtype)
         of_packed = by_rows(of_gates, weight.transpose(1, 2), total)
         of_inputs = cells.new_zeros(batch * longest, packed.shape[-1])
-        of_inputs[places[0]] = of_packed[0]
+        of_inputs.index_copy_(0, places[0], of_packed[0])
         for number in range(1, size):
-            of_inputs[places[number]] += of_packed[number]
+            of_inputs.index_add_(0, places[number], of_packed[number])
         back_to_order = torch.empty_like(order).scatter_(0, order, torch.arange(batch))
         return (
             of_inputs.view(ctx.shape),
             over_rows(packed, of_gates),
-            over_rows(prepared(hiddens[:, packing.previous], packed.dtype), of_gates),
+            over_rows(prepared(hiddens.index_select(1, packing.previous), packed.dtype), of_gates),
             flat.sum(1),
             said[:, :batch][:, back_to_order],
             of_cells[:, back_to_order],
             None if of_always is None else of_always[:, back_to_order],
-            None if back is None or looked is None else over_rows(prepared(hiddens[:, looked], packed.dtype), of_gates),
+            None
+            if back is None or looked is None
+            else over_rows(prepared(hiddens.index_select(1, looked), packed.dtype), of_gates),
             None,
             None,
         )

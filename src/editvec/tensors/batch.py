@@ -38,9 +38,14 @@ class Ragged:
     lengths: Tensor  # [batch], int64, at least 1
 
     @property
+    def longest(self) -> int:
+        """The columns of the table."""
+        return self.ids.shape[1]
+
+    @property
     def mask(self) -> Tensor:
         """True where an id is, False on padding: [batch, longest]."""
-        return torch.arange(self.ids.shape[1])[None, :] < self.lengths[:, None]
+        return torch.arange(self.longest)[None, :] < self.lengths[:, None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +177,11 @@ class Batch:
         return self.target.after.lengths - 1
 
 
-def stack(first: Ragged, second: Ragged) -> Ragged:
-    """The sequences of one above those of the other."""
-    longest = max(first.ids.shape[1], second.ids.shape[1])
-    ids = [functional.pad(each.ids, (0, longest - each.ids.shape[1]), value=PAD) for each in (first, second)]
-    return Ragged(torch.cat(ids), torch.cat([first.lengths, second.lengths]))
+def stack(*parts: Ragged) -> Ragged:
+    """The sequences of each above those of the next."""
+    longest = max(part.longest for part in parts)
+    ids = [functional.pad(part.ids, (0, longest - part.longest), value=PAD) for part in parts]
+    return Ragged(torch.cat(ids), torch.cat([part.lengths for part in parts]))
 
 
 def collate_source(examples: Sequence[Example]) -> SourceBatch:
