@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from editvec import cli, store
+from editvec import cli, config, store
 from editvec.edit import Edit, Version
 from editvec.errors import UserError
 from editvec.evaluation.ratings import Ratings, Task
@@ -120,6 +120,22 @@ def test_interrupted_it_goes_on(data: Path, tmp_path: Path) -> None:
     shop.watch = lambda progress: None
     assert make(shop, "map").rows[0].ours is not None
     assert budget(shop, ["map"]) == []
+
+
+def test_a_smoke_run_takes_small_models_one_epoch_and_few_edits(data: Path, tmp_path: Path) -> None:
+    shop = Workshop(tmp_path, data, 0.04)
+    assert shop.is_smoke
+    assert shop.num_epochs == 1
+    assert Workshop(tmp_path, data, 0.5).num_epochs == 12
+    assert Workshop(tmp_path, data, 0.04, epochs=7).num_epochs == 7
+    # 0.04 of five edits are none: three of each label are what an edit can be tried with at all.
+    assert [edit.id for edit in shop.some_labelled(trees=False)] == [
+        f"{kind}_{n}" for kind in ("RCS1", "RCS2") for n in range(3)
+    ]
+    assert len(Workshop(tmp_path, data).some_labelled(trees=False)) == 10
+    made = config.load(shop.model("prose-sequence") / "config.toml")
+    assert made.model.hidden_dim < config.recipe("iclr19").model.hidden_dim
+    assert made.training.epochs == 1
 
 
 def test_pages_say_paper_ours_difference(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     default=1.0,
     show_default=True,
     type=Number(0, 1, min_open=True),
-    help="Of the training and dev sets.",
+    help="Of all edits. Up to 0.05, only to see that everything runs: the models are small.",
 )
-@click.option("--epochs", default=12, show_default=True, type=click.IntRange(1), help="Of every training.")
+@click.option("--epochs", type=click.IntRange(1), help="Of every training.  [default: 12; 1 for fractions up to 0.05]")
 @click.option("--limit", type=click.IntRange(1), help="Take the first so many edits of a test set, or of an index.")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of every model; see editvec train."
@@ -45,7 +45,7 @@ def reproduce(
     data: Path | None,
     out: Path,
     fraction: float,
-    epochs: int,
+    epochs: int | None,
     limit: int | None,
     settings: tuple[str, ...],
     only_budget: bool,
@@ -60,7 +60,7 @@ def reproduce(
     \b
     editvec reproduce --budget --data data
     editvec reproduce editors transfer --data data
-    editvec reproduce table4 --fraction 0.02 --epochs 2 --limit 200     # a smoke run
+    editvec reproduce --data data --fraction 0.02     # everything in some minutes, only to see that it runs
     """
     from editvec.cli.terminal import print_json
     from editvec.cli.train import setting, watching
@@ -104,7 +104,9 @@ def _write(done: list[Table], shop: Workshop, out: Path) -> None:
     from editvec.reproduction import pages
 
     limit = f", the first {shop.limit:,} test edits" if shop.limit else ""
-    head = f"Trained on {shop.fraction:.0%} of the training sets, at most {shop.epochs} epochs{limit}."
+    head = f"Trained on {shop.fraction:.0%} of the training sets, at most {shop.num_epochs} epochs{limit}."
+    if shop.is_smoke:
+        head += " Small models that have hardly learned anything: this shows that it runs; the numbers say nothing."
     write_atomically(out / "report.md", pages.markdown(done, head=head).encode("utf-8", "replace"))
     write_atomically(out / "report.html", pages.html(done, head=head, folder=out).encode("utf-8", "replace"))
 

@@ -48,7 +48,7 @@ def transfer(shop: Workshop, name: str) -> Any:
 
     def work() -> dict[str, Any]:
         trained = Trained.load(shop.model(name))
-        edits = [edit for edit in store.read(shop.fixers(), trees=trained.needs_trees) if label_of(edit)]
+        edits = shop.some_labelled(trees=trained.needs_trees)
         made = transferring.plan(
             [label_of(edit) for edit in edits], "iclr19", alike=trained.model.config.encoder == "none"
         )
@@ -65,7 +65,7 @@ def statistics(shop: Workshop) -> Any:
     """Means over the edits of all three sets."""
 
     def work() -> dict[str, float]:
-        sides = (store.read(shop.file(side)) for side in ("train", "dev", "test"))
+        sides = (store.read(shop.part(side)) for side in ("train", "dev", "test"))
         found = measure(chain.from_iterable(islice(edits, shop.limit) for edits in sides))
         return {
             "tokens before": found.before.mean,
@@ -83,7 +83,7 @@ def probe(shop: Workshop, name: str) -> Any:
 
     def work() -> dict[str, Any]:
         trained = Trained.load(shop.model(name))
-        edits = [edit for edit in store.read(shop.fixers(), trees=trained.needs_trees) if label_of(edit)]
+        edits = shop.labelled(trees=trained.needs_trees)
         unread: list[int] = []
         vectors = trained.encode(edits, unread=unread)
         kept = [edit for place, edit in enumerate(edits) if place not in set(unread)]
@@ -97,7 +97,7 @@ def fixers_map(shop: Workshop, name: str) -> str:
     picture = shop.folder / f"map-{name}.png"
     if not picture.is_file():
         trained = Trained.load(shop.model(name))
-        edits = [edit for edit in store.read(shop.fixers(), trees=trained.needs_trees) if label_of(edit)]
+        edits = shop.labelled(trees=trained.needs_trees)
         labels = [label_of(edit) for edit in edits]
         rows = choose(labels, most=100, least=min(40, max(labels.count(label) for label in set(labels))))
         unread: list[int] = []
@@ -116,7 +116,7 @@ def indexed(shop: Workshop, name: str, kind: str) -> Index:
         pass
     baseline = name in BASELINES
     model = name if baseline else str(shop.model(name))
-    file = shop.file("train", kind)
+    file = shop.part("train", kind)
     known = index.for_appending(folder, model)
     vectoriser = known or make(model, islice(store.read(file, trees=False), shop.limit) if baseline else ())
     trees = isinstance(vectoriser, Trained) and vectoriser.needs_trees

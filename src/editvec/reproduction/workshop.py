@@ -5,6 +5,7 @@ A model is trained under its name; interrupted, its training goes on. A result i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,6 +17,7 @@ import orjson
 from editvec import config, store
 from editvec.edit import Edit
 from editvec.errors import BadInputError, UserError
+from editvec.evaluation.labels import label_of
 from editvec.files import make_folder, write_atomically
 from editvec.model import WEIGHTS
 from editvec.training import CHECKPOINT, Files, Progress, part_of, resume, train
@@ -31,8 +33,24 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
     f"prose-{encoder}": {"editor": "seq2seq", "encoder": encoder, "lowercase": True, "context": False}
     for encoder in ("sequence", "bag")
 }
-_SPEED = {"seq2seq": 200.0, "graph2tree": 40.0}
+SMOKE = 0.05
+"""Up to this fraction of the data a reproduction only shows that everything runs: with small models, in one epoch."""
+_SMALL: Mapping[str, Any] = {
+    "vocab_size": 2000,
+    "embed_dim": 32,
+    "hidden_dim": 64,
+    "edit_dim": 64,
+    "graph_layers": 1,
+    "graph_steps": 2,
+}
+_SPEED = {"seq2seq": 200.0, "graph2tree": 100.0}
 """Edits trained a second on two cores, to say beforehand how long it will take."""
+_SMALL_FASTER = 3.0
+"""So many times as fast are small models."""
+_FEW = 50
+"""Edits of a test set: a model that has hardly learned anything does not know where to stop, and takes long."""
+_FEWEST = 3
+"""Edits of a label, however small a fraction is taken."""
 _FILES = {"code": ("githubedits", "jsonl.gz"), "prose": ("prose_edits", "tsv.gz")}
 
 
@@ -43,14 +61,24 @@ class Workshop:
     folder: Path
     data: Path
     fraction: float = 1.0
-    """Of the training set."""
-    epochs: int = 12
+    """Of all edits: those to learn from, and those that are asked about."""
+    epochs: int | None = None
     limit: int | None = None
     """At most so many edits of a test set."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """For every model, on top of its recipe: for runs that only try the machinery."""
     notice: Callable[[str], None] = lambda text: None
     watch: Callable[[Progress], None] = lambda progress: None
+
+    @property
+    def is_smoke(self) -> bool:
+        """Whether the numbers mean nothing."""
+        return self.fraction <= SMOKE
+
+    @property
+    def num_epochs(self) -> int:
+        """Of every training."""
+        return self.epochs or (1 if self.is_smoke else 12)
 
     def file(self, side: str, kind: str = "code") -> Path:
         """An edit file: train, dev or test of code or prose, as published or as Parquet."""
@@ -61,7 +89,7 @@ class Workshop:
         missing = self.data / folder / f"{side}.{ending}"
         raise UserError(f"{missing} does not exist. Name the data folder with --data or $EDITVEC_DATA.")
 
-    def _part(self, side: str, kind: str) -> Path:
+    def part(self, side: str, kind: str = "code") -> Path:
         """The fraction of an edit file that is used at all, read once for all models."""
         whole = self.file(side, kind)
         if self.fraction >= 1:
@@ -72,8 +100,25 @@ class Workshop:
             store.write(part, part_of(store.read(whole), self.fraction))
         return part if store.count(part) else whole
 
-    def fixers(self) -> Path:
-        """The labelled edits."""
+    def labelled(self, *, trees: bool) -> list[Edit]:
+        """The edits that have a label."""
+        return [edit for edit in store.read(self._fixers(), trees=trees) if label_of(edit)]
+
+    def some_labelled(self, *, trees: bool) -> list[Edit]:
+        """The fraction of the edits of each label that is used where every edit is tried with many others."""
+        labelled = self.labelled(trees=trees)
+        left = {
+            label: max(_FEWEST, round(self.fraction * number))
+            for label, number in Counter(label_of(edit) for edit in labelled).items()
+        }
+        kept = []
+        for edit in labelled:
+            if left[label_of(edit)]:
+                left[label_of(edit)] -= 1
+                kept.append(edit)
+        return kept
+
+    def _fixers(self) -> Path:
         for name in ("csharp_fixers.parquet", "csharp_fixers.jsonl.gz", "csharp_fixers.jsonl"):
             if (self.data / name).is_file():
                 return self.data / name
@@ -83,7 +128,8 @@ class Workshop:
 
     def test_edits(self, kind: str, *, trees: bool) -> Iterator[Edit]:
         """The test set, or its first part."""
-        return islice(store.read(self.file("test", kind), trees=trees), self.limit)
+        limit = self.limit or (_FEW if self.is_smoke else None)
+        return islice(store.read(self.part("test", kind), trees=trees), limit)
 
     def model_folder(self, name: str, share: int = 100) -> Path:
         """Where a model is, or will be."""
@@ -106,18 +152,20 @@ class Workshop:
         self.notice(f"{folder.name}: training, about {describe_time(self.seconds(name, share))}")
         kind = kind_of(name)
         chosen = config.with_settings(config.recipe("iclr19"), self._settings(name, share))
-        files = Files(self._part("train", kind), self._part("dev", kind))
+        files = Files(self.part("train", kind), self.part("dev", kind))
         train(folder, files, chosen, watch=self.watch, notice=lambda text: None)
         return folder
 
     def _settings(self, name: str, share: int) -> dict[str, Any]:
-        shared = {"schedule": "linear", "warmup_steps": 200, "epochs": self.epochs}
-        return {**shared, "fraction": self.fraction * share / 100, **MODELS[name], **self.settings}
+        shared = {"schedule": "linear", "warmup_steps": 200, "epochs": self.num_epochs}
+        small = _SMALL if self.is_smoke else {}
+        return {**shared, "fraction": self.fraction * share / 100, **MODELS[name], **small, **self.settings}
 
     def seconds(self, name: str, share: int = 100) -> float:
         """About how long a training takes."""
         edits = {"code": 91_372, "prose": 39_265}[kind_of(name)]
-        return self.epochs * edits * self.fraction * share / 100 / _SPEED[str(MODELS[name]["editor"])]
+        speed = _SPEED[str(MODELS[name]["editor"])] * (_SMALL_FASTER if self.is_smoke else 1)
+        return self.num_epochs * edits * self.fraction * share / 100 / speed
 
     def result(self, name: str, work: Callable[[], Any]) -> Any:
         """What a piece of work gave: from its file, or done now and kept."""
