@@ -123,7 +123,7 @@ class _Rounds(torch.autograd.Function):
         always = wiring.counts @ message_bias
         for now in range(num_rounds):
             state, hear, gate, keep = hidden[now % (kept + 1)], heard[now % kept], gates[now % kept], keeps[now % kept]
-            for out, source, weight in _by_type(wiring, message, said, state[wiring.senders]):
+            for out, source, weight in _by_type(wiring, message, said, state.index_select(0, wiring.senders)):
                 torch.mm(source, weight.t(), out=out)
             torch.add(wiring.arrive.of(said), always, out=hear)
             ready = prepared(state)
@@ -145,9 +145,10 @@ class _Rounds(torch.autograd.Function):
         rounds, nodes, dim = heard.shape
         reset, update, new = gates.chunk(3, 2)
         # What a gradient is multiplied with does not depend on it: all rounds at once.
-        to_new = (1 - update) * (1 - new * new)
-        to_update = (hidden[:-1] - new) * update * (1 - update)
-        to_reset = keeps * reset * (1 - reset)
+        rest = 1 - update
+        to_new = torch.addcmul(rest, rest * new, new, value=-1)
+        to_update = torch.addcmul(update, update, update, value=-1).mul_(hidden[:-1] - new)
+        to_reset = torch.addcmul(reset, reset, reset, value=-1).mul_(keeps)
         # Of new, reset, update and what is kept: the first three read what was heard, the last three the states.
         of_gates = heard.new_empty(rounds, nodes, 4 * dim)
         heard_by = inputs.roll(dim, 0)
@@ -166,7 +167,7 @@ class _Rounds(torch.autograd.Function):
             of_said[now] = wiring.leave.of(of_heard[now])
             for out, source, weight in _by_type(wiring, message, back, of_said[now]):
                 torch.mm(source, weight, out=out)
-            of_state = torch.addcmul(wiring.sent.of(back), of_state, update[now])
+            of_state = wiring.sent.of(back).addcmul_(of_state, update[now])
             of_state += by_rows(ready[:, dim:], recurrent, nodes)
         of_message = torch.zeros_like(message)
         start = 0
