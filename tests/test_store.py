@@ -227,6 +227,16 @@ def test_a_cut_gzip_is_named_or_counted(tmp_path: Path) -> None:
         list(store.read(path))
 
 
+def test_a_file_without_a_sound_line_is_refused_even_when_bad_lines_are_skipped(tmp_path: Path) -> None:
+    (tmp_path / "all.jsonl").write_text("no\nedits\n")
+    damage = store.Damage()
+    with pytest.raises(BadInputError, match=r"all\.jsonl:1: .*nothing in the file is an edit"):
+        list(store.read(tmp_path / "all.jsonl", damage=damage))
+    assert damage.count == 2
+    (tmp_path / "empty.jsonl").write_text("")
+    assert list(store.read(tmp_path / "empty.jsonl", damage=damage)) == []
+
+
 def test_foreign_and_damaged_parquet_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"x": [1]}), path)

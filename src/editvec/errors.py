@@ -24,7 +24,7 @@ class BadInputError(UserError):
     def __init__(self, path: object, line: int | None, reason: str) -> None:
         where = f"{path}:{line}" if line else f"{path}"
         super().__init__(f"{where}: {reason}")
-        self.reason = reason
+        self.line, self.reason = line, reason
 
 
 class GitError(UserError):

@@ -168,6 +168,15 @@ def _compressed(stream: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
 def _read_lines(path: Path, parse: Callable[[bytes], Edit], damage: Damage | None) -> Iterator[Edit]:
     number = 0
     opener = gzip.open if path.name.lower().endswith(".gz") else open
+    any_good, first_bad = False, None
+
+    def note(failure: BadInputError) -> None:
+        nonlocal first_bad
+        if damage is None:
+            raise failure from None
+        first_bad = first_bad or failure
+        damage.note(failure)
+
     try:
         with opener(path, "rb") as stream:
             for number, line in enumerate(stream, 1):
@@ -176,20 +185,16 @@ def _read_lines(path: Path, parse: Callable[[bytes], Edit], damage: Damage | Non
                 try:
                     edit = parse(line)
                 except ValueError as error:
-                    failure = BadInputError(path, number, str(error))
-                    if damage is None:
-                        raise failure from None
-                    damage.note(failure)
+                    note(BadInputError(path, number, str(error)))
                 else:
+                    any_good = True
                     yield edit
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         cut = isinstance(error, EOFError)
-        failure = BadInputError(
-            path, number + 1, "the file is cut short" if cut else f"not a sound gzip file ({error})"
-        )
-        if damage is None:
-            raise failure from None
-        damage.note(failure)
+        note(BadInputError(path, number + 1, "the file is cut short" if cut else f"not a sound gzip file ({error})"))
+    if first_bad is not None and not any_good:
+        # To skip what is bad is not to take something else altogether for a file without edits.
+        raise BadInputError(path, first_bad.line, f"{first_bad.reason}; nothing in the file is an edit")
 
 
 # --- Parquet

@@ -76,6 +76,9 @@ def test_places_as_json_and_an_exit_code(project: Repo) -> None:
     (row,) = json.loads(run("apply", *INCREMENT, "src", "--json", "--check", cwd=project.path, code=1).stdout)
     assert row["path"] == "src/A.cs"
     assert [place["line"] for place in row["places"]] == [3, 4]
+    lines = (project.path / "src/A.cs").read_text().split("\n")
+    for place in row["places"]:
+        assert lines[place["line"] - 1][place["column"] - 1 :].startswith(place["before"])
 
 
 @pytest.mark.parametrize(

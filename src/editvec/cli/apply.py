@@ -387,14 +387,17 @@ def _name(path: Path, base: Path) -> bytes:
 
 
 def _as_json(change: Change) -> dict[str, Any]:
-    places = [
-        {
-            "start": edit.start,
-            "end": edit.end,
-            "line": change.before.count(b"\n", 0, edit.start) + 1,
-            "before": change.before[edit.start : edit.end].decode(errors="replace"),
-            "after": edit.text.decode(errors="replace"),
-        }
-        for edit in change.edits
-    ]
+    places = [_place(change.before, edit) for edit in change.edits]
     return {"path": None if change.path is None else str(change.path), "places": places}
+
+
+def _place(data: bytes, edit: TextEdit) -> dict[str, Any]:
+    line_start = data.rfind(b"\n", 0, edit.start) + 1
+    return {
+        "start": edit.start,
+        "end": edit.end,
+        "line": data.count(b"\n", 0, edit.start) + 1,
+        "column": len(data[line_start : edit.start].decode(errors="replace")) + 1,
+        "before": data[edit.start : edit.end].decode(errors="replace"),
+        "after": edit.text.decode(errors="replace"),
+    }
