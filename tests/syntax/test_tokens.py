@@ -117,6 +117,15 @@ def test_line_starts(data: bytes) -> None:
         ("cpp", "auto x = a->b;"),
         ("csharp", "public int P { get; set; }"),
         ("java", "private final int f = 1;"),
+        ("csharp", "if (a != null)"),
+        ("python", "if a is None:"),
+        ("java", "private static String f(Object[] a) throws E"),
+        ("javascript", "for (const a of b)"),
+        ("typescript", "f(a: T): U"),
+        ("tsx", "while (a)"),
+        ("go", "if a, ok := b[c]; ok"),
+        ("rust", "impl<T> Debug for S<T>"),
+        ("cpp", "void f(const S& a) override"),
     ],
 )
 def test_a_fragment_is_a_tree_of_its_tokens(name: str, text: str) -> None:

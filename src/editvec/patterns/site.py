@@ -105,13 +105,12 @@ def edit_example(edit: Edit) -> Example | None:
 
 
 def _wrappings(language: Language, text: bytes) -> list[tuple[bytes, bytes]]:
-    """The language's wrappings for fragments, the same for headers without their body, and all places of patterns."""
-    plain = [(opening.encode(), closing.encode()) for opening, closing in language.wrappers]
-    headers = [(opening, language.empty_body.encode() + closing) for opening, closing in plain]
+    """The language's wrappings for fragments, for headers without their body, and all places of patterns."""
+    tried = language.wrappers + language.header_wrappers
     if text.rstrip().endswith(b":"):
         # A header that ends like this also parses without its body, as something else.
-        plain, headers = headers, plain
-    return plain + headers + [(opening.encode(), closing.encode()) for opening, closing in language.places]
+        tried = language.header_wrappers + language.wrappers
+    return [(opening.encode(), closing.encode()) for opening, closing in tried + language.places]
 
 
 def sites(example: Example, *, joined: bool = False) -> list[Site]:

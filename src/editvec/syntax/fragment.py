@@ -14,12 +14,13 @@ from editvec.syntax.treesitter import Parsed
 
 
 def parse_fragment(language: Language, text: str) -> Tree | None:
-    """The tree of a piece of code that is no file: tried in each of the language's wrappings, None if none fits.
+    """The tree of a piece of code that is no file, or of a header without its body: tried in each of the language's
+    wrappings, None if none fits.
 
     The tree's leaves are the fragment's tokens, in order; the wrapping is not in it.
     """
     data = encode(text)
-    for opening, closing in language.wrappers:
+    for opening, closing in language.wrappers + language.header_wrappers:
         start = len(opening)
         parsed = Parsed(language, opening.encode() + data + closing.encode())
         if parsed.tree.root_node.has_error:

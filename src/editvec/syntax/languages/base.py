@@ -83,6 +83,11 @@ class Language:
     places: tuple[tuple[str, str], ...] = (("", ""),)
     """What to put around a pattern, an expression or a member, so that it is parsed as what it is; tried in turn."""
 
+    @property
+    def header_wrappers(self) -> tuple[tuple[str, str], ...]:
+        """The same for a header, which lacks its body."""
+        return tuple((opening, self.empty_body + closing) for opening, closing in self.wrappers)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Markup:
