@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from editvec.syntax import known, tokenize
-from editvec.syntax.fragment import parse_fragment
+from editvec.syntax.fragment import likely_language, parse_fragment
 from editvec.syntax.languages import Language, Markup, code_languages, get, language_of
 from editvec.syntax.leaves import Role
 from editvec.syntax.token import encode, gaps, join
@@ -135,6 +135,26 @@ def test_a_fragment_is_a_tree_of_its_tokens(name: str, text: str) -> None:
     assert tree is not None
     assert tree.tokens() == tuple(leaf.text for leaf in Parsed(language, text.encode()).leaves(0, len(text)))
     assert [leaf.position for leaf in tree.leaves()] == list(range(len(tree.tokens())))
+
+
+@pytest.mark.parametrize(
+    ("texts", "language"),
+    [
+        (("count = count + 1;", "count++;"), "csharp"),
+        (("Foo(first, 2)", "Zorg.Foo(a)"), "csharp"),
+        (("x == null ? null : x.Foo", "x?.Foo"), "csharp"),
+        (("if x is None:", "if not x:"), "python"),
+        (("f(x)", "assert x, 'late'"), "python"),
+        (("public void f() throws Exception", "public void f()"), "java"),
+        (("for (const a of b) f(a)", "b.forEach((a) => { f(a) })"), "javascript"),
+        (("fn f(&self, a: T)", "fn f(&mut self)"), "rust"),
+        (("add the definite article", "add a definite article"), None),
+    ],
+)
+def test_pieces_of_code_are_of_the_first_language_in_which_they_parse(
+    texts: tuple[str, ...], language: str | None
+) -> None:
+    assert likely_language(texts) == language
 
 
 def test_a_broken_fragment_has_no_tree() -> None:

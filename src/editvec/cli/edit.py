@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.option("--before", required=True, help="The piece of code or prose to edit; - reads it from stdin.")
 @click.option("--like-before", "befores", required=True, multiple=True, help="An example of the edit: before …")
 @click.option("--like-after", "afters", required=True, multiple=True, help="… and after. Several may be given.")
-@click.option("--language", default="csharp", show_default=True, help="Of all three.")
+@click.option("--language", help="Of all three; by default the first in which they parse.")
 @click.option("-k", "number", default=5, show_default=True, type=click.IntRange(1), help="How many suggestions.")
 @click.option("--anyway", is_flag=True, help="Also what puts in or takes away other words than the examples do.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
@@ -25,7 +25,7 @@ def edit(
     before: str,
     befores: tuple[str, ...],
     afters: tuple[str, ...],
-    language: str,
+    language: str | None,
     number: int,
     anyway: bool,
     as_json: bool,
@@ -41,6 +41,7 @@ def edit(
     """
     import math
 
+    from editvec.cli.options import spoken
     from editvec.cli.terminal import print_json, printable, read_stdin
     from editvec.errors import UserError
     from editvec.model import load
@@ -56,6 +57,7 @@ def edit(
         except UnicodeEncodeError:
             raise UserError(f"{name} is not UTF-8.") from None
     examples: list[Edit | tuple[str, str]] = list(zip(befores, afters, strict=True))
+    language = spoken(language, [before, *befores, *afters])
     found = load(folder).apply(before, k=number, like=examples, language=language, anyway=anyway)
     if as_json:
         print_json([{"text": each.text, "tokens": each.tokens, "score": each.score} for each in found])

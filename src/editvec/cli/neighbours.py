@@ -12,7 +12,7 @@ import click
 @click.option("--id", "identity", help="An edit of the index: its id, the beginning of one, or its number (#3).")
 @click.option("--before", help="An edit of your own: before …")
 @click.option("--after", help="… and after.")
-@click.option("--language", default="csharp", show_default=True, help="Of --before and --after.")
+@click.option("--language", help="Of --before and --after; by default the first in which they parse.")
 @click.option("-k", "number", default=10, show_default=True, type=click.IntRange(1), help="How many neighbours.")
 @click.option("--metric", default="cosine", show_default=True, type=click.Choice(["cosine", "l2"]))
 @click.option("--copies", is_flag=True, help="Show verbatim copies of the edit too.")
@@ -24,7 +24,7 @@ def neighbours(
     identity: str | None,
     before: str | None,
     after: str | None,
-    language: str,
+    language: str | None,
     number: int,
     metric: str,
     copies: bool,
@@ -38,6 +38,7 @@ def neighbours(
     editvec neighbours edits.index --id '#17'
     editvec neighbours edits.index --before 'x = x + 1;' --after 'x++;' -k 5
     """
+    from editvec.cli.options import spoken
     from editvec.cli.terminal import console, print_edit, print_json
     from editvec.errors import UserError
     from editvec.index import METRICS, open_index
@@ -52,7 +53,7 @@ def neighbours(
     elif identity is None and before is not None and after is not None:
         if before.split() == after.split():
             raise UserError("--before and --after say the same: that is no edit.")
-        row, query = None, snippet_edit(before, after, language)
+        row, query = None, snippet_edit(before, after, spoken(language, [before, after]))
         vector = index.vectoriser(model).encode([query])[0]
     else:
         raise UserError("give either --id, or --before and --after.")

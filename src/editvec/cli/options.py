@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -43,3 +44,15 @@ min_confidence_option = click.option(
     show_default="0.4",
     help="How sure history must be that a place is due.",
 )
+
+
+def spoken(language: str | None, texts: Sequence[str]) -> str:
+    """The language of pieces of code: the one that was named, or else the first in which they parse."""
+    from editvec.syntax.fragment import likely_language
+
+    if language is not None:
+        return language
+    found = likely_language(texts) or "csharp"
+    if found != "csharp":
+        click.echo(f"editvec: taken for {found}; --language says otherwise.", err=True)
+    return found

@@ -32,6 +32,19 @@ def parse_fragment(language: Language, text: str) -> Tree | None:
     return None
 
 
+def likely_language(texts: Sequence[str]) -> str | None:
+    """The first language in which all of some pieces of code parse: whole, as headers, but for their semicolon, or as
+    expressions."""
+    for language in languages.code_languages():
+        if all(
+            _parses(language, text, headers=True)
+            or any(_parses(language, each) for each in (f"{text};", f"f({text});"))
+            for text in texts
+        ):
+            return language.name
+    return None
+
+
 def are_sound(name: str, before: str, afters: Sequence[str]) -> list[bool]:
     """For each of some `afters` of a piece of code, whether it parses by itself in a language; or, where `before` does
     not either, whether it has as many brackets open as that or none. Prose is always sound."""
@@ -49,11 +62,11 @@ def _open_brackets(text: str) -> tuple[int, int, int]:
     return round_, square, curly
 
 
-def _parses(language: Language, text: str) -> bool:
+def _parses(language: Language, text: str, *, headers: bool = False) -> bool:
     data = encode(text)
     return any(
         not Parsed(language, opening.encode() + data + closing.encode()).tree.root_node.has_error
-        for opening, closing in language.wrappers or (("", ""),)
+        for opening, closing in language.wrappers + (language.header_wrappers if headers else ())
     )
 
 
