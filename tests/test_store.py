@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 import duckdb
@@ -225,6 +226,20 @@ def test_a_cut_gzip_is_named_or_counted(tmp_path: Path) -> None:
     path.write_bytes(b"not gzip")
     with pytest.raises(BadInputError, match="not a sound gzip"):
         list(store.read(path))
+
+
+def test_a_longer_file_takes_no_more_memory(tmp_path: Path) -> None:
+    versions = [Version("", tuple(f"{n}-{at}" for at in range(8))) for n in range(64)]
+    rows = store.table_of([Edit(str(n), "text", each, each) for n, each in enumerate(versions)])
+    held = []
+    for num_groups in (100, 600):
+        path = tmp_path / f"{num_groups}.parquet"
+        with store.ParquetWriter(path, group_rows=len(rows)) as writer:
+            for _ in range(num_groups):
+                writer.add_rows(rows)
+        before = pa.total_allocated_bytes()
+        held.append(max(pa.total_allocated_bytes() for _ in islice(store.read(path), 0, None, 20 * len(rows))) - before)
+    assert held[1] < 1.5 * held[0]
 
 
 def test_a_file_without_a_sound_line_is_refused_even_when_bad_lines_are_skipped(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ BATCH = 1024
 _GROUP_ROWS, _GROUP_BYTES = 8 * BATCH, 8_000_000
 """A row group ends when it has as many of either. A reader holds what a file says of its groups in memory: 30 bytes an
 edit if each batch were one, too many for ten million."""
+_GROUPS_AT_ONCE = 8
 _VERSION_KEY = b"editvec.schema"
 _TREES = ("before_tree", "after_tree")
 
@@ -379,12 +380,19 @@ def _read_parquet(path: Path, trees: bool) -> Iterator[Edit]:
     with _open_parquet(path) as file:
         seen = 0
         try:
-            for batch in file.iter_batches(batch_size=BATCH, columns=columns):
+            for batch in _batches(file, columns):
                 edits = list(edits_of(batch))
                 yield from edits
                 seen += len(edits)
         except (pa.ArrowInvalid, OSError, UnicodeDecodeError, TypeError) as error:
             raise BadInputError(path, None, f"damaged after {seen} edits ({_first_line(error)})") from None
+
+
+def _batches(file: Any, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+    """What a file holds, in batches. Some row groups at a time: a reader holds something of each that it is to read."""
+    for first in range(0, file.num_row_groups, _GROUPS_AT_ONCE):
+        groups = range(first, min(first + _GROUPS_AT_ONCE, file.num_row_groups))
+        yield from file.iter_batches(batch_size=BATCH, columns=columns, row_groups=list(groups))
 
 
 def _edit(row: tuple[Any, ...]) -> Edit:
