@@ -37,15 +37,18 @@ def test_a_string_made_of_what_goes_says_nothing_elsewhere(before: str, after: s
 
 
 @pytest.mark.parametrize(
-    ("before", "afters", "expected"),
+    ("language", "before", "afters", "expected"),
     [
-        ("let f = try!(g(a));", ["let f = g(a)?;", "let f = (g(a)?;", "let f = g(a))?;"], [True, False, False]),
-        ("let f = g(a);", ["let f = h(a);", "let f = = h(a);"], [True, False]),
-        ("if (a", ["if (b", "if (b)", "if ((b"], [True, True, False]),
+        ("rust", "let f = try!(g(a));", ["let f = g(a)?;", "let f = (g(a)?;", "let f = g(a))?;"], [True, False, False]),
+        ("rust", "let f = g(a);", ["let f = h(a);", "let f = = h(a);"], [True, False]),
+        ("rust", "if (a", ["if (b", "if (b)", "if ((b"], [True, True, False]),
+        ("csharp", "x == null ? null : x.Bar", ["x?.Bar", "x? : Bar"], [True, False]),
+        ("csharp", "if (a.Count == 0)", ["if (!a.Any())", "if !a.Any()"], [True, False]),
+        ("csharp", "Foo(first, 2)", ["Zorg.Foo(first, 2)", "Zorg.(first, 2)"], [True, False]),
     ],
 )
-def test_what_is_sound(before: str, afters: list[str], expected: list[bool]) -> None:
-    assert are_sound("rust", before, afters) == expected
+def test_what_is_sound(language: str, before: str, afters: list[str], expected: list[bool]) -> None:
+    assert are_sound(language, before, afters) == expected
 
 
 @pytest.mark.parametrize(

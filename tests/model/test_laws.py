@@ -226,7 +226,7 @@ def test_the_editor_does_not_see_after() -> None:
 
 
 def test_answers_are_read_back() -> None:
-    edits = random_edits(6)
+    edits = random_edits(9)
     model = small_model(edits, borrowing=True, scale=1.0)
     everything = model.show(edits)
     checked = 0

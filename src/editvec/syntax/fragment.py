@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import tree_sitter as ts
 
@@ -32,28 +32,34 @@ def parse_fragment(language: Language, text: str) -> Tree | None:
     return None
 
 
+_FORMS: tuple[Callable[[str], str], ...] = (str, "{};".format, "f({});".format)
+"""A piece of code as it is, but for its semicolon, and as an expression."""
+
+
 def likely_language(texts: Sequence[str]) -> str | None:
-    """The first language in which all of some pieces of code parse: whole, as headers, but for their semicolon, or as
-    expressions."""
+    """The first language in which all of some pieces of code parse: whole, but for their semicolon, as expressions, or
+    as headers."""
     for language in languages.code_languages():
-        if all(
-            _parses(language, text, headers=True)
-            or any(_parses(language, each) for each in (f"{text};", f"f({text});"))
-            for text in texts
-        ):
+        if all(_form(language, text) or _parses(language, text, headers=True) for text in texts):
             return language.name
     return None
 
 
 def are_sound(name: str, before: str, afters: Sequence[str]) -> list[bool]:
-    """For each of some `afters` of a piece of code, whether it parses by itself in a language; or, where `before` does
-    not either, whether it has as many brackets open as that or none. Prose is always sound."""
+    """For each of some `afters` of a piece of code, whether it parses by itself in a language in the form in which
+    `before` does; or, where that does not parse at all, whether it has as many brackets open or none. Prose is always
+    sound."""
     language = languages.get(name)
     if not isinstance(language, Language):
         return [True] * len(afters)
-    if _parses(language, before):
-        return [_parses(language, after) for after in afters]
+    form = _form(language, before)
+    if form is not None:
+        return [_parses(language, form(after)) for after in afters]
     return [_open_brackets(after) in (_open_brackets(before), (0, 0, 0)) for after in afters]
+
+
+def _form(language: Language, text: str) -> Callable[[str], str] | None:
+    return next((form for form in _FORMS if _parses(language, form(text))), None)
 
 
 def _open_brackets(text: str) -> tuple[int, int, int]:
