@@ -222,9 +222,9 @@ def _flops(model: EditModel, batch: Batch, *, again: bool) -> tuple[float, float
 
 
 def _graph_flops(made: ModelConfig, nodes: Tensor, edges: Edges) -> float:
-    """Of all rounds: a message for each node and type of edge that leaves it, and a GRU."""
-    senders = len(Wiring.of(edges, len(nodes), len(EDGE_TYPES)).senders)
-    return made.graph_layers * made.graph_steps * 2.0 * made.embed_dim**2 * (senders + 6 * len(nodes))
+    """Of all rounds: a message for each relay, and a GRU."""
+    relays = sum(Wiring.of(edges, len(nodes), len(EDGE_TYPES)).sizes)
+    return made.graph_layers * made.graph_steps * 2.0 * made.embed_dim**2 * (relays + 6 * len(nodes))
 
 
 def _profile(trainer: Trainer, steps: int) -> str:

@@ -33,6 +33,7 @@ from editvec.grammar import Grammar
 from editvec.imitation import LEAST_ANSWERS, MOST_COMPARED, MOST_TRIED, Imitation, Shown, is_made_of
 from editvec.network import EditNetwork
 from editvec.nn.lanes import in_lanes
+from editvec.nn.memory import keep_memory
 from editvec.patterns.kinship import kinship, site_of
 from editvec.search import Hypothesis
 from editvec.selection import spread
@@ -80,6 +81,7 @@ class EditModel:
     """A network, the vocabulary that its ids are of, and the config that built it."""
 
     def __init__(self, config: ModelConfig, vocab: Vocab, grammar: Grammar | None = None) -> None:
+        keep_memory()
         self.config, self.vocab, self.grammar = config, vocab, grammar
         self.exampler = Exampler(
             vocab,

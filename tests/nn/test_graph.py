@@ -11,7 +11,8 @@ def test_messages_go_along_edges() -> None:
     torch.manual_seed(0)
     layer = GraphNetwork(dim=4, num_edge_types=3, num_steps=2)
     states = torch.randn(6, 4)
-    pairs = [(0, 1, 0), (1, 0, 1), (1, 2, 2), (4, 2, 2), (4, 5, 0), (4, 5, 1)]
+    # Many from one in the first type, many to one in the last, and an edge that is there twice in both.
+    pairs = [(0, 1, 0), (0, 3, 0), (0, 3, 0), (4, 5, 0), (1, 0, 1), (4, 5, 1), (1, 2, 2), (4, 2, 2), (4, 2, 2)]
     states.requires_grad_()
     edges = Edges(*(torch.tensor(part) for part in zip(*pairs, strict=True)))
     found = layer(states, Wiring.of(edges, 6, 3))

@@ -1,7 +1,7 @@
 """A gated graph network over sparse edges (Li et al., 2016): graphs of any size side by side, nothing padded.
 
-Written out with its gradient, like the LSTM: a message is computed once for a node and a type of edge that leaves it,
-not for every type, and the gradients of the weights are taken over all rounds at once.
+Written out with its gradient, like the LSTM: edges that leave one node, or reach one, share a message, and the gradients
+of the gates' weights are taken over all rounds at once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 
-from editvec.nn.products import affine_by_rows, by_rows, over_rows, prepared
+from editvec.nn.products import add_by_rows, affine_by_rows, by_rows, over_rows, prepared
+
+_of_sigmoid = torch.ops.aten.sigmoid_backward.grad_input
 
 
 class Edges(NamedTuple):
@@ -35,29 +37,42 @@ class Gather(NamedTuple):
 
 
 class Wiring(NamedTuple):
-    """Edges as a network reads them. A sender is a node together with a type of edge that leaves it."""
+    """Edges as a network reads them. Edges of a type meet in relays, which sum states, turn the sum into a message and
+    pass it on: one for each node that they leave, or for each that they reach, whichever are fewer."""
 
-    senders: Tensor  # [senders], the node of each, those of a type together
-    sizes: list[int]  # the number of senders of each type
-    arrive: Gather  # for each node the senders that reach it
-    leave: Gather  # for each sender the nodes that it reaches
-    sent: Gather  # for each node its senders
+    sizes: list[int]  # the number of relays of each type; those of a type are together
+    reads: Gather  # for each relay the nodes that it sums
+    read: Gather  # for each node the relays that sum it
+    tells: Gather  # for each relay the nodes that it passes its message to
+    told: Gather  # for each node the relays that it hears
     counts: Tensor  # [nodes, types], how many edges of each type reach a node
 
     @classmethod
     def of(cls, edges: Edges, num_nodes: int, num_types: int) -> Wiring:
         """Of edges between `num_nodes` nodes."""
-        keys, which = torch.unique(edges.types * num_nodes + edges.sources, return_inverse=True)
-        senders = keys % max(1, num_nodes)
-        reached = torch.bincount(edges.targets * num_types + edges.types, minlength=num_nodes * num_types)
+        size = num_nodes * num_types
+        leave, reach = edges.types * num_nodes + edges.sources, edges.types * num_nodes + edges.targets
+        left, reached = torch.bincount(leave, minlength=size), torch.bincount(reach, minlength=size)
+        fewer = (left.view(num_types, -1) > 0).sum(1) <= (reached.view(num_types, -1) > 0).sum(1)
+        keys, which = torch.unique(leave.where(fewer[edges.types], reach), return_inverse=True)
+        nodes, types = keys % max(1, num_nodes), keys // max(1, num_nodes)
+        relays = torch.arange(len(keys))
+        # A relay where edges leave has one node to read, and one where they arrive has one to tell.
+        by_source, at_source = fewer[types], fewer[edges.types]
+        reads = _joined(relays[by_source], nodes[by_source], which[~at_source], edges.sources[~at_source])
+        tells = _joined(relays[~by_source], nodes[~by_source], which[at_source], edges.targets[at_source])
         return cls(
-            senders,
-            torch.bincount(keys // max(1, num_nodes), minlength=num_types).tolist(),
-            _gather(which, edges.targets, num_nodes),
-            _gather(edges.targets, which, len(senders)),
-            _gather(torch.arange(len(senders)), senders, num_nodes),
-            reached.view(num_nodes, num_types).float(),
+            torch.bincount(types, minlength=num_types).tolist(),
+            _gather(reads[1], reads[0], len(keys)),
+            _gather(reads[0], reads[1], num_nodes),
+            _gather(tells[1], tells[0], len(keys)),
+            _gather(tells[0], tells[1], num_nodes),
+            reached.view(num_types, num_nodes).t().float(),
         )
+
+
+def _joined(one: Tensor, other: Tensor, more: Tensor, others: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.cat([one, more]), torch.cat([other, others])
 
 
 def _gather(rows: Tensor, lines: Tensor, num_lines: int) -> Gather:
@@ -94,8 +109,9 @@ class GraphNetwork(nn.Module):
 
 
 class _Rounds(torch.autograd.Function):
-    """The rounds and their gradient. N nodes, S senders, T types, D numbers a node, R rounds. The gates are torch's:
-    reset, update, new."""
+    """The rounds and their gradient. N nodes, M relays, T types, D numbers a node, R rounds. The gates are torch's:
+    reset, update, new. Whatever is squashed is a table of its own: torch's tanh of a part of one takes ten times as
+    long."""
 
     @staticmethod
     def forward(
@@ -115,74 +131,71 @@ class _Rounds(torch.autograd.Function):
         # Without a gradient to come, every round is written over the one before.
         kept = num_rounds if any(ctx.needs_input_grad) else 1
         hidden = states.new_empty(kept + 1, nodes, dim)
-        heard, keeps = (states.new_empty(kept, nodes, dim) for _ in range(2))
-        gates = states.new_empty(kept, nodes, 3 * dim)
+        summed: list[Tensor] = []
+        heard, keeps, news = (states.new_empty(kept, nodes, dim) for _ in range(3))
+        gates = states.new_empty(kept, nodes, both)
         hidden[0] = states
-        said = states.new_empty(len(wiring.senders), dim)
-        of_state = states.new_empty(nodes, 3 * dim)
+        said = states.new_empty(sum(wiring.sizes), dim)
         always = wiring.counts @ message_bias
+        gate_bias = input_bias[:both] + recurrent_bias[:both]
+        from_heard, from_state = inputs.t(), recurrent.t()
         for now in range(num_rounds):
-            state, hear, gate, keep = hidden[now % (kept + 1)], heard[now % kept], gates[now % kept], keeps[now % kept]
-            for out, source, weight in _by_type(wiring, message, said, state.index_select(0, wiring.senders)):
+            state = hidden[now % (kept + 1)]
+            hear, gate, keep, new = (table[now % kept] for table in (heard, gates, keeps, news))
+            summed[now % kept :] = [wiring.reads.of(state)]
+            for out, source, weight in _by_type(wiring, message, said, summed[-1]):
                 torch.mm(source, weight.t(), out=out)
-            torch.add(wiring.arrive.of(said), always, out=hear)
-            ready = prepared(state)
-            affine_by_rows(recurrent_bias, ready, recurrent.t(), nodes, out=of_state)
-            affine_by_rows(input_bias, prepared(hear), inputs.t(), nodes, out=gate)
-            gate[:, :both].add_(of_state[:, :both]).sigmoid_()
-            keep.copy_(of_state[:, both:])
-            reset, update, new = gate.chunk(3, 1)
+            torch.add(wiring.told.of(said), always, out=hear)
+            ready, ready_heard = prepared(state), prepared(hear)
+            affine_by_rows(gate_bias, ready, from_state[:, :both], nodes, out=gate)
+            add_by_rows(gate, ready_heard, from_heard[:, :both], nodes)
+            affine_by_rows(recurrent_bias[both:], ready, from_state[:, both:], nodes, out=keep)
+            affine_by_rows(input_bias[both:], ready_heard, from_heard[:, both:], nodes, out=new)
+            reset, update = gate.sigmoid_().chunk(2, 1)
             new.addcmul_(reset, keep).tanh_()
             torch.lerp(new, state, update, out=hidden[(now + 1) % (kept + 1)])
-        ctx.save_for_backward(message, inputs, recurrent, hidden, heard, keeps, gates)
+        ctx.save_for_backward(message, inputs, recurrent, hidden, heard, keeps, gates, news, *summed)
         ctx.wiring, ctx.precision = wiring, ready.dtype
         return hidden[num_rounds % (kept + 1)]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        message, inputs, recurrent, hidden, heard, keeps, gates = ctx.saved_tensors
+        message, inputs, recurrent, hidden, heard, keeps, gates, news, *summed = ctx.saved_tensors
         wiring: Wiring = ctx.wiring
         rounds, nodes, dim = heard.shape
-        reset, update, new = gates.chunk(3, 2)
-        # What a gradient is multiplied with does not depend on it: all rounds at once.
-        rest = 1 - update
-        to_new = torch.addcmul(rest, rest * new, new, value=-1)
-        to_update = torch.addcmul(update, update, update, value=-1).mul_(hidden[:-1] - new)
-        to_reset = torch.addcmul(reset, reset, reset, value=-1).mul_(keeps)
         # Of new, reset, update and what is kept: the first three read what was heard, the last three the states.
         of_gates = heard.new_empty(rounds, nodes, 4 * dim)
         heard_by = inputs.roll(dim, 0)
-        of_heard = torch.empty_like(heard)
-        of_said = heard.new_empty(rounds, len(wiring.senders), dim)
-        back = heard.new_empty(len(wiring.senders), dim)
+        of_message, of_heard_all = torch.zeros_like(message), torch.zeros_like(heard[0])
+        back = torch.empty_like(summed[0])
+        rest, spare = torch.empty_like(heard[0]), torch.empty_like(heard[0])
         of_state = gradients[0]
         for now in range(rounds - 1, -1, -1):
             of_new, of_reset, of_update, of_keep = of_gates[now].chunk(4, 1)
-            torch.mul(of_state, to_new[now], out=of_new)
-            torch.mul(of_state, to_update[now], out=of_update)
-            torch.mul(of_new, to_reset[now], out=of_reset)
-            torch.mul(of_new, reset[now], out=of_keep)
+            reset, update = gates[now].chunk(2, 1)
+            new = news[now]
+            torch.addcmul(of_state, of_state, update, value=-1, out=rest)
+            torch.addcmul(rest, torch.mul(rest, new, out=spare), new, value=-1, out=of_new)
+            _of_sigmoid(torch.mul(of_new, keeps[now], out=spare), reset, grad_input=of_reset)
+            _of_sigmoid(torch.sub(hidden[now], new, out=spare).mul_(of_state), update, grad_input=of_update)
+            torch.mul(of_new, reset, out=of_keep)
             ready = prepared(of_gates[now], ctx.precision)
-            of_heard[now] = by_rows(ready[:, : 3 * dim], heard_by, nodes)
-            of_said[now] = wiring.leave.of(of_heard[now])
-            for out, source, weight in _by_type(wiring, message, back, of_said[now]):
+            of_heard = by_rows(ready[:, : 3 * dim], heard_by, nodes)
+            of_heard_all += of_heard
+            of_said = wiring.tells.of(of_heard)
+            for out, source, weight in _by_type(wiring, message, back, of_said):
                 torch.mm(source, weight, out=out)
-            of_state = wiring.sent.of(back).addcmul_(of_state, update[now])
-            of_state += by_rows(ready[:, dim:], recurrent, nodes)
-        of_message = torch.zeros_like(message)
-        start = 0
-        for kind, size in enumerate(wiring.sizes):
-            if size:
-                spoke = hidden[:-1].index_select(1, wiring.senders[start : start + size]).view(-1, dim)
-                of_message[kind] = of_said[:, start : start + size].reshape(-1, dim).t() @ spoke
-            start += size
+            for out, source, weight in _by_type(wiring, of_message, of_said, summed[now]):
+                weight.addmm_(out.t(), source)
+            of_state = wiring.read.of(back).addcmul_(of_state, update)
+            add_by_rows(of_state, ready[:, dim:], recurrent, nodes)
         of_gates = of_gates.view(-1, 4 * dim)
         ready = prepared(of_gates, ctx.precision)
         of_bias = of_gates.sum(0)
         return (
             of_state,
             of_message,
-            wiring.counts.t() @ of_heard.sum(0),
+            wiring.counts.t() @ of_heard_all,
             over_rows(ready[:, : 3 * dim], prepared(heard.view(-1, dim), ctx.precision)).roll(-dim, 0),
             over_rows(ready[:, dim:], prepared(hidden[:-1].reshape(-1, dim), ctx.precision)),
             of_bias[: 3 * dim].roll(-dim, 0),
@@ -193,7 +206,7 @@ class _Rounds(torch.autograd.Function):
 
 
 def _by_type(wiring: Wiring, weights: Tensor, out: Tensor, source: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
-    """For each type that has senders their rows of `out` and of `source`, and its weight."""
+    """For each type that has relays their rows of `out` and of `source`, and its weight."""
     parts = zip(torch.split(out, wiring.sizes), torch.split(source, wiring.sizes), weights, strict=True)
     return [part for part in parts if len(part[0])]
 

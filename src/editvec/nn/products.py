@@ -72,6 +72,13 @@ def affine_by_rows(bias: Tensor, ready: Tensor, weight: Tensor, num: int, out: T
     return torch.add(by_rows(ready, weight, num), bias, out=out)
 
 
+def add_by_rows(total: Tensor, ready: Tensor, weight: Tensor, num: int) -> Tensor:
+    """Adds a prepared table of `num` rows times `weight` [dim, out] to `total` [num, out]."""
+    if ready.dtype != torch.bfloat16:
+        return total.addmm_(ready, weight)
+    return total.add_(by_rows(ready, weight, num))
+
+
 def over_rows(one: Tensor, other: Tensor) -> Tensor:
     """The sum over rows of the outer products of two prepared tables: [..., dim of one, dim of the other]."""
     found = one.transpose(-1, -2) @ other

@@ -1,0 +1,29 @@
+"""Memory that large tables come from and go back to.
+
+A step of training makes and drops tables of tens of megabytes. The C library of Linux hands the memory of such tables
+back to the system at once, which then gives it again page by page, all zeroed: up to a tenth of a step.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from contextlib import suppress
+from functools import cache
+
+_MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
+"""The numbers of glibc's malloc.h."""
+_LARGEST = 1 << 28
+_LARGEST_OF_OLD = 1 << 25
+"""Older versions refuse more."""
+_HELD = 1 << 29
+
+
+@cache
+def keep_memory() -> None:
+    """Asks the C library to keep what is freed for the next table, up to half a gigabyte; for the whole process. Where
+    it has no such wish to be asked for (macOS, musl) nothing happens."""
+    with suppress(AttributeError, OSError, TypeError):
+        tune = ctypes.CDLL(None).mallopt
+        if not tune(_MMAP_THRESHOLD, _LARGEST):
+            tune(_MMAP_THRESHOLD, _LARGEST_OF_OLD)
+        tune(_TRIM_THRESHOLD, _HELD)
