@@ -20,27 +20,28 @@ from torch.nn import functional
 from editvec.config import ModelConfig
 from editvec.edit import Tokens
 from editvec.editors.base import Editor
+from editvec.editors.rows import SideBySide
 from editvec.editors.treesearch import TEXT, Graph2TreeSteps, Nodes, Unnamed
 from editvec.editors.writer import TINY, TokenWriter, copied
 from editvec.grammar import Grammar
 from editvec.grammar.grammar import NEXT
 from editvec.nn.attention import Attention
 from editvec.nn.graph import GatedSum, GraphNetwork, Wiring
-from editvec.nn.recurrent import LSTM, take
+from editvec.nn.recurrent import LSTM
 from editvec.reading import Reader, Reading, TokenEmbedding
 from editvec.search import Hypothesis
-from editvec.tensors.batch import EDGE_TYPES, SourceBatch, SourceGraph, StepBatch, TargetBatch
+from editvec.tensors.batch import EDGE_TYPES, Copies, SourceBatch, SourceGraph, StepBatch, TargetBatch
 from editvec.tensors.example import Example, Exampler
 from editvec.vocab import PAD, UNKNOWN
 
 
 class Choices(NamedTuple):
-    """What a decoder would do at n places of each source: in a slot, and where a token is due."""
+    """What a decoder would do at some steps: in a slot, and where a token is due."""
 
-    names: Tensor  # [some], the labels, and perhaps Reduce, that are legal at any of the places, in order
-    labels: Tensor  # [batch, n, some], the probability of each of them
-    nodes: Tensor  # [batch, n, most nodes], of each node to be copied
-    said: Tensor  # [batch, n, dim], what a token would be written from
+    names: Tensor  # [some], the labels, and perhaps Reduce, that are legal at any of the steps, in order
+    labels: Tensor  # [rows, some], the probability of each of them
+    nodes: Tensor  # [rows, most nodes], of each node to be copied
+    said: Tensor  # [rows, dim], what a token would be written from
 
 
 class Graph2TreeEditor(Editor):
@@ -144,17 +145,22 @@ class Graph2TreeEditor(Editor):
         states = self.lstm(
             inputs, steps.slots.lengths, (hidden[None], cell[None]), self.edit_gates(vectors)[None], steps.parents
         ).all
-        found = self.read_out(states, nodes, steps.slots.ids)
         there = steps.slots.mask
-        at = torch.searchsorted(found.names, steps.choices.clamp(min=found.names[0]))
-        chosen = found.labels.gather(2, at[..., None]).squeeze(2) * (steps.choices >= 0)
-        total = (chosen + copied(found.nodes, steps.copies)) * there
+        beside = SideBySide(there.nonzero()[:, 0], len(there))
+        found = self.read_out(states[there], steps.slots.ids[there], nodes, beside)
+        choices = steps.choices[there]
+        at = torch.searchsorted(found.names, choices.clamp(min=found.names[0]))
+        chosen = found.labels.gather(1, at[:, None]).squeeze(1) * (choices >= 0)
+        row_of = there.flatten().cumsum(0) - 1
+        total = chosen + copied(found.nodes, Copies(row_of[steps.copies.targets], steps.copies.places))
         # Few steps write a token, and to write one costs most.
-        ways = self.writer(take(found.said, steps.writes), self.writer.memories(source, reading, vectors))
+        rows = (steps.texts[there] != PAD).nonzero().squeeze(1)
+        writing = SideBySide(beside.lines[rows], len(there))
+        ways = self.writer(writing.table(found.said[rows]), self.writer.memories(source, reading, vectors))
         ids = steps.written.ids
         written = self.writer.probability_of(ways, ids, ids != PAD, steps.from_before, steps.from_context)
-        total = total.masked_scatter(steps.texts != PAD, written)
-        return ((total + TINY).log() * there).sum(1)
+        logs = (total.index_add(0, rows, written) + TINY).log()
+        return logs.new_zeros(len(there)).index_add(0, beside.lines, logs)
 
     def steps(self, source: SourceBatch, reading: Reading, vectors: Tensor) -> Graph2TreeSteps:
         return Graph2TreeSteps(self, source, reading, vectors)
@@ -212,14 +218,15 @@ class Graph2TreeEditor(Editor):
         action = labels + texts + (sums / counts[:, None]).view(batch, longest, -1)
         return torch.cat([torch.zeros_like(action[:, :1]), action[:, :-1]], 1)
 
-    def read_out(self, states: Tensor, nodes: Nodes, slots: Tensor) -> Choices:
-        """What the decoder's `states` [batch, n, hidden] would do in `slots` [batch, n]."""
-        seen = torch.bmm(self.attention(states, nodes.states, nodes.mask), nodes.states)
+    def read_out(self, states: Tensor, slots: Tensor, nodes: Nodes, beside: SideBySide) -> Choices:
+        """What the decoder's `states` [rows, hidden] would do in `slots` [rows]; their sources' nodes are `beside`."""
+        asked = beside.table(self.attention.project(states))
+        seen = beside.rows(torch.bmm(self.attention.weigh(asked, nodes.states, nodes.mask), nodes.states))
         said = self.dropout(self.combine(torch.cat([states, seen], -1)).tanh())
         names, mask = self.legal.of_slots(slots)
         labels = functional.linear(said, self.which.weight[names], self.which.bias[names]).add(mask).softmax(-1)
-        fits = self.legal.forms[slots[:, :, None], nodes.forms[:, None, :]]
-        scores = torch.bmm(self.point_node.project(said), nodes.states.transpose(1, 2))
+        fits = self.legal.forms[slots[:, None], nodes.forms[beside.lines]]
+        scores = beside.rows(torch.bmm(beside.table(self.point_node.project(said)), nodes.states.transpose(1, 2)))
         pointed = scores.masked_fill(~fits, torch.finfo(said.dtype).min).softmax(-1) * fits
         # Where nothing fits, nothing is copied: neither in training nor in search.
         copies = self.copies(said).sigmoid() * fits.any(-1, keepdim=True)

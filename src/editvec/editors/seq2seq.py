@@ -175,6 +175,5 @@ class Seq2SeqSteps:
 
     def _read_out(self, state: Rows) -> Ways:
         """The read-out of each row: [rows, ...]."""
-        beside = SideBySide(state.owners, state.sources)
-        said = self._editor._read_out(beside.table(state.hidden), state.memories)
-        return said.at(beside.lines, beside.places)
+        beside = SideBySide.of(state.owners, state.sources)
+        return self._editor._read_out(beside.table(state.hidden), state.memories).at(beside)

@@ -147,24 +147,20 @@ class Graph2TreeSteps:
 
     def step(self, state: Rows, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
         editor = self._editor
-        beside = SideBySide(state.owners, state.sources)
-        lines, places = beside.lines, beside.places
-        found = editor.read_out(beside.table(state.hidden), state.kept.nodes, beside.table(state.slots))
-        copies = found.nodes[lines, places]
-        groups = torch.zeros_like(copies).scatter_add_(1, self._first[state.owners], copies)
-        labels = found.labels[lines, places]
+        beside = SideBySide.of(state.owners, state.sources)
+        found = editor.read_out(state.hidden, state.slots, state.kept.nodes, beside)
+        groups = torch.zeros_like(found.nodes).scatter_add_(1, self._first[state.owners], found.nodes)
         copying = editor.copy_choice(0) + torch.arange(groups.shape[1])
-        choices = torch.cat([found.names, copying]).expand(len(labels), -1)
-        log_probs, chosen = most_likely(torch.cat([labels, groups], 1), choices, width)
+        choices = torch.cat([found.names, copying]).expand(len(groups), -1)
+        log_probs, chosen = most_likely(torch.cat([found.labels, groups], 1), choices, width)
         rows = state.writes.nonzero().squeeze(1)
         if not len(rows):
             return log_probs, chosen
         owners = state.owners[rows]
-        writing = SideBySide(owners, state.sources)
-        ways = editor.writer(writing.table(found.said[lines[rows], places[rows]]), state.kept.memories)
-        own = self._own.at(owners)
+        writing = SideBySide.of(owners, state.sources)
+        ways = editor.writer(writing.table(found.said[rows]), state.kept.memories).at(writing)
         text_probs, tokens = editor.writer.best(
-            ways.at(writing.lines, writing.places), own, width, None if floor is None else floor[rows]
+            ways, self._own.at(owners), width, None if floor is None else floor[rows]
         )
         # The end of a sequence is no token of a tree.
         text_probs = text_probs.masked_fill(tokens == END, -torch.inf)

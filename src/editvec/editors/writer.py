@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from editvec.editors.rows import SideBySide
 from editvec.nn.attention import Attention
 from editvec.nn.generator import Generator
 from editvec.reading import Reading, TokenEmbedding
@@ -69,10 +70,9 @@ class Ways(NamedTuple):
     before: Tensor  # [batch, n, longest before], where from
     context: Tensor | None  # [batch, n, longest context]
 
-    def at(self, *places: Tensor) -> Ways:
-        """Of some places."""
-        states, ways, before, context = self
-        return Ways(states[places], ways[places], before[places], None if context is None else context[places])
+    def at(self, beside: SideBySide) -> Ways:
+        """Of the rows that stand in those places: [rows, ...]."""
+        return Ways(*(None if part is None else beside.rows(part) for part in self))  # type: ignore[arg-type]
 
 
 class TokenWriter(nn.Module):
@@ -178,10 +178,10 @@ class TokenWriter(nn.Module):
 
 
 def copied(weights: Tensor, copies: Copies) -> Tensor:
-    """The weight on all places that hold what a target needs: [batch, n], for `weights` [batch, n, places]."""
-    batch, longest, places = weights.shape
-    found = weights.reshape(-1)[copies.targets * places + copies.places]
-    return weights.new_zeros(batch * longest).index_add(0, copies.targets, found).view(batch, longest)
+    """The weight on all places that hold what a target needs: [...], for `weights` [..., places]."""
+    targets = weights.shape[:-1]
+    found = weights.reshape(-1)[copies.targets * weights.shape[-1] + copies.places]
+    return weights.new_zeros(targets.numel()).index_add(0, copies.targets, found).view(targets)
 
 
 class OwnTokens(NamedTuple):

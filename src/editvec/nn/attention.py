@@ -17,5 +17,9 @@ class Attention(nn.Module):
     def forward(self, queries: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
         """`queries` [batch, n, query_dim], `keys` [batch, m, key_dim], `mask` [batch, m] → weights [batch, n, m]. Where
         the mask is nowhere True they are all alike."""
-        scores = torch.bmm(self.project(queries), keys.transpose(1, 2))
+        return self.weigh(self.project(queries), keys, mask)
+
+    def weigh(self, projected: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
+        """The same for queries that were projected already: [batch, n, key_dim]."""
+        scores = torch.bmm(projected, keys.transpose(1, 2))
         return scores.masked_fill(~mask[:, None, :], torch.finfo(scores.dtype).min).softmax(-1)

@@ -1,7 +1,7 @@
 """A gated graph network over sparse edges (Li et al., 2016): graphs of any size side by side, nothing padded.
 
-Written out with its gradient, like the LSTM: edges that leave one node, or reach one, share a message, and the gradients
-of the gates' weights are taken over all rounds at once.
+Written out with its gradient, like the LSTM: edges that leave one node, or reach one, share a message, and the
+gradients of the gates' weights are taken over all rounds at once.
 """
 
 from __future__ import annotations

@@ -99,7 +99,6 @@ class StepBatch:
     texts: Tensor  # [batch, longest], the token that a step writes; PAD where it writes none
     copies: Copies  # where a step could copy a subtree from
     written: Ragged  # the tokens alone; PAD where a row has none
-    writes: Tensor  # [batch, most tokens], the step of each
     from_before: Copies  # where each could be copied from
     from_context: Copies
 
@@ -233,8 +232,7 @@ def _copies(after: Ragged, source: Ragged) -> Copies:
 @torch.inference_mode(False)
 def _steps(steps: Sequence[ActionSteps], source: SourceBatch) -> StepBatch:
     slots = _pad([each.slots for each in steps])
-    writes = [np.flatnonzero(each.texts != PAD) for each in steps]
-    written = _pad([each.texts[at] for each, at in zip(steps, writes, strict=True)])
+    written = _pad([each.texts[each.texts != PAD] for each in steps])
     longest = slots.ids.shape[1]
     places = _joined([each.copy_steps + row * longest for row, each in enumerate(steps)])
     return StepBatch(
@@ -244,7 +242,6 @@ def _steps(steps: Sequence[ActionSteps], source: SourceBatch) -> StepBatch:
         _pad([each.texts for each in steps]).ids,
         Copies(places, _joined([each.copy_nodes for each in steps])),
         written,
-        _pad(writes, 0).ids,
         _copies(written, source.before),
         _copies(written, source.context),
     )
