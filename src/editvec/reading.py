@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from editvec.nn.dropout import Dropout
 from editvec.nn.recurrent import BiLSTM
 from editvec.tensors.batch import Batch, Ragged, SourceBatch, stack
 from editvec.vocab import UNKNOWN
@@ -39,7 +40,7 @@ class TokenEmbedding(nn.Module):
         self.num_known, self.num_slots = num_known, num_slots
         self.table = nn.Embedding(num_known + num_slots, dim)
         nn.init.normal_(self.table.weight, std=dim**-0.5)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, ids: Tensor) -> Tensor:
         """Ids of any shape [...] → [..., dim]."""

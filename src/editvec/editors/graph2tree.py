@@ -26,6 +26,7 @@ from editvec.editors.writer import TINY, TokenWriter, copied
 from editvec.grammar import Grammar
 from editvec.grammar.grammar import NEXT
 from editvec.nn.attention import Attention
+from editvec.nn.dropout import Dropout
 from editvec.nn.graph import GatedSum, GraphNetwork, Wiring
 from editvec.nn.recurrent import LSTM
 from editvec.reading import Reader, Reading, TokenEmbedding
@@ -76,7 +77,7 @@ class Graph2TreeEditor(Editor):
         self.num_labels = len(grammar.labels)
         self.context_start = context and context_start
         self.kinds = nn.Embedding(1 + len(grammar.kind_numbers), token_dim)
-        self.graph_dropout = nn.Dropout(graph_dropout)
+        self.graph_dropout = Dropout(graph_dropout)
         self.layers = nn.ModuleList(
             GraphNetwork(dim=token_dim, num_edge_types=len(EDGE_TYPES), num_steps=num_steps) for _ in range(num_layers)
         )
@@ -89,7 +90,7 @@ class Graph2TreeEditor(Editor):
         self.attention = Attention(query_dim=hidden_dim, key_dim=token_dim)
         said_dim = embedding.table.embedding_dim if tied else hidden_dim
         self.combine = nn.Linear(hidden_dim + token_dim, said_dim, bias=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.which = nn.Linear(said_dim, self.num_labels + 1)
         self.copies = nn.Linear(said_dim, 1)
         self.point_node = Attention(query_dim=said_dim, key_dim=token_dim)

@@ -19,6 +19,7 @@ from editvec.editors.rows import SideBySide, let_go
 from editvec.editors.writer import TINY, Memories, TokenWriter, Ways
 from editvec.grammar import Grammar
 from editvec.nn.attention import Attention
+from editvec.nn.dropout import Dropout
 from editvec.nn.recurrent import LSTM
 from editvec.reading import Reader, Reading, TokenEmbedding
 from editvec.search import Hypothesis
@@ -55,7 +56,7 @@ class Seq2SeqEditor(Editor):
         self.edit_gates = nn.Linear(edit_dim, 4 * hidden_dim, bias=False)
         self.attention = Attention(query_dim=hidden_dim, key_dim=token_dim)
         self.combine = nn.Linear(hidden_dim + token_dim, embed_dim if tied else hidden_dim, bias=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.writer = TokenWriter(
             embedding=embedding,
             dim=self.combine.out_features,

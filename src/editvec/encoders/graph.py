@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from editvec.config import ModelConfig
 from editvec.encoders.base import EditEncoder
+from editvec.nn.dropout import Dropout
 from editvec.nn.graph import GatedSum, GraphNetwork, Wiring
 from editvec.reading import Read
 from editvec.tensors.batch import EDGE_TYPES, TAG_PAD, Batch
@@ -35,7 +36,7 @@ class GraphEncoder(EditEncoder):
         self.kinds = nn.Embedding(num_kinds, token_dim)
         self.tags = nn.Embedding(TAG_PAD, tag_dim)
         self.start = nn.Linear(token_dim + tag_dim, token_dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.layers = nn.ModuleList(
             GraphNetwork(dim=token_dim, num_edge_types=len(EDGE_TYPES), num_steps=num_steps) for _ in range(num_layers)
         )
