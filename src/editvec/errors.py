@@ -21,9 +21,10 @@ class BadInputError(UserError):
 
     exit_code = 3
 
-    def __init__(self, path: object, line: int | None, reason: str) -> None:
+    def __init__(self, path: object, line: int | None, reason: str, advice: str = "") -> None:
+        """`advice` is what to do next, a sentence of its own."""
         where = f"{path}:{line}" if line else f"{path}"
-        super().__init__(f"{where}: {reason}")
+        super().__init__(f"{where}: {reason}. {advice}" if advice else f"{where}: {reason}")
         self.line, self.reason = line, reason
 
 

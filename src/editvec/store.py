@@ -65,6 +65,8 @@ _LINES = {
     "tsv": _Lines(formats.edit_from_tsv, formats.edit_to_tsv),
 }
 """By the ending of their files' names."""
+_WITHOUT_BAD_LINES = "`editvec convert --skip-bad` keeps what is sound."
+_MAKE_AGAIN = "Make it again: `editvec mine` or `editvec convert`."
 
 
 def read(path: str | Path, *, damage: Damage | None = None, trees: bool = True) -> Iterator[Edit]:
@@ -73,9 +75,7 @@ def read(path: str | Path, *, damage: Damage | None = None, trees: bool = True) 
     path = Path(path)
     kind = _kind(path)
     if not path.exists():
-        raise UserError(f"{path} does not exist.")
-    if path.is_dir():
-        raise UserError(f"{path} is a folder. Give an edit file (.parquet, .jsonl, .tsv).")
+        raise UserError(f"{path} does not exist. `editvec mine` and `editvec convert` make edit files.")
     if kind == "parquet":
         yield from _read_parquet(path, trees)
     else:
@@ -142,11 +142,13 @@ def columns_of(path: Path, names: Sequence[str]) -> pa.Table:
 
 
 def _kind(path: Path) -> str:
+    endings = ", ".join(f".{kind}, .{kind}.gz" for kind in _LINES)
+    if path.is_dir():
+        raise UserError(f"{path} is a folder. Give an edit file: .parquet, {endings}.")
     name = path.name.lower().removesuffix(".gz")
     for kind in ("parquet", *_LINES):
         if name.endswith(f".{kind}") and not (kind == "parquet" and path.name.lower().endswith(".gz")):
             return kind
-    endings = ", ".join(f".{kind}, .{kind}.gz" for kind in _LINES)
     raise UserError(f"{path}: unknown kind of edit file. Name it .parquet, {endings}.")
 
 
@@ -186,13 +188,13 @@ def _read_lines(path: Path, parse: Callable[[bytes], Edit], damage: Damage | Non
                 try:
                     edit = parse(line)
                 except ValueError as error:
-                    note(BadInputError(path, number, str(error)))
+                    note(BadInputError(path, number, str(error), _WITHOUT_BAD_LINES))
                 else:
                     any_good = True
                     yield edit
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        cut = isinstance(error, EOFError)
-        note(BadInputError(path, number + 1, "the file is cut short" if cut else f"not a sound gzip file ({error})"))
+        reason = "the file is cut short" if isinstance(error, EOFError) else f"not a sound gzip file ({error})"
+        note(BadInputError(path, number + 1, reason, f"Get it again. {_WITHOUT_BAD_LINES}"))
     if first_bad is not None and not any_good:
         # To skip what is bad is not to take something else altogether for a file without edits.
         raise BadInputError(path, first_bad.line, f"{first_bad.reason}; nothing in the file is an edit")
@@ -353,24 +355,25 @@ def _open_parquet(path: Path) -> Iterator[Any]:
     try:
         file = pq.ParquetFile(path)
     except (pa.ArrowInvalid, OSError) as error:
-        raise BadInputError(path, None, f"not a sound Parquet file ({_first_line(error)})") from None
+        raise BadInputError(path, None, f"not a sound Parquet file ({_first_line(error)})", _MAKE_AGAIN) from None
     with file:
         found = (file.schema_arrow.metadata or {}).get(_VERSION_KEY)
         if found is None:
-            raise BadInputError(path, None, "a Parquet file, but not one of editvec's. Convert it or mine it again.")
+            raise BadInputError(path, None, "a Parquet file, but not one of editvec's", _MAKE_AGAIN)
         if found != str(SCHEMA_VERSION).encode():
             raise BadInputError(
                 path,
                 None,
                 f"schema version {found.decode(errors='replace')}, this editvec reads {SCHEMA_VERSION}",
+                _MAKE_AGAIN,
             )
         if not file.schema_arrow.equals(schema(), check_metadata=False):
-            raise BadInputError(path, None, "its columns are not those of editvec's schema")
+            raise BadInputError(path, None, "its columns are not those of editvec's schema", _MAKE_AGAIN)
         yield file
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+    return str(error).splitlines()[0][:200].rstrip(".") if str(error) else type(error).__name__
 
 
 def _read_parquet(path: Path, trees: bool) -> Iterator[Edit]:
@@ -385,7 +388,7 @@ def _read_parquet(path: Path, trees: bool) -> Iterator[Edit]:
                 yield from edits
                 seen += len(edits)
         except (pa.ArrowInvalid, OSError, UnicodeDecodeError, TypeError) as error:
-            raise BadInputError(path, None, f"damaged after {seen} edits ({_first_line(error)})") from None
+            raise BadInputError(path, None, f"damaged after {seen} edits ({_first_line(error)})", _MAKE_AGAIN) from None
 
 
 def _batches(file: Any, columns: list[str] | None) -> Iterator[pa.RecordBatch]:

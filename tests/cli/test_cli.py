@@ -60,7 +60,8 @@ def test_help_is_quick() -> None:
 
 def test_a_line_feed_in_a_name_does_not_break_the_line() -> None:
     said = run("show", "no\nsuch\x1b[31m.parquet", code=2).stderr
-    assert said == "editvec: no\\nsuch\\x1b[31m.parquet does not exist.\n"
+    assert said.startswith("editvec: no\\nsuch\\x1b[31m.parquet does not exist.")
+    assert said.count("\n") == 1
 
 
 def test_no_stdin() -> None:
