@@ -197,7 +197,7 @@ def _read_lines(path: Path, parse: Callable[[bytes], Edit], damage: Damage | Non
         note(BadInputError(path, number + 1, reason, f"Get it again. {_WITHOUT_BAD_LINES}"))
     if first_bad is not None and not any_good:
         # To skip what is bad is not to take something else altogether for a file without edits.
-        raise BadInputError(path, first_bad.line, f"{first_bad.reason}; nothing in the file is an edit")
+        raise BadInputError(path, first_bad.line, f"{first_bad.reason}; nothing in the file is an edit", _MAKE_AGAIN)
 
 
 # --- Parquet

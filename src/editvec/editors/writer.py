@@ -72,7 +72,8 @@ class Ways(NamedTuple):
 
     def at(self, beside: SideBySide) -> Ways:
         """Of the rows that stand in those places: [rows, ...]."""
-        return Ways(*(None if part is None else beside.rows(part) for part in self))  # type: ignore[arg-type]
+        states, ways, before = (beside.rows(part) for part in self[:3])
+        return Ways(states, ways, before, None if self.context is None else beside.rows(self.context))
 
 
 class TokenWriter(nn.Module):

@@ -1,7 +1,7 @@
 """Memory that large tables come from and go back to.
 
 A step of training makes and drops tables of tens of megabytes. The C library of Linux hands the memory of such tables
-back to the system at once, which then gives it again page by page, all zeroed: up to a tenth of a step.
+back to the system at once, which then gives it again page by page, all zeroed: some hundredths of a step.
 """
 
 from __future__ import annotations
