@@ -13,6 +13,7 @@ from editvec.config import ModelConfig
 from editvec.editors import build_editor
 from editvec.encoders import build_encoder
 from editvec.grammar import Grammar
+from editvec.nn.memory import uncollected
 from editvec.reading import Reader, TokenEmbedding
 from editvec.search import Hypothesis, beam_search
 from editvec.tensors.batch import Batch, SourceBatch
@@ -74,7 +75,7 @@ class EditNetwork(nn.Module):
         self, source: SourceBatch, vectors: Tensor, *, k: int, margin: float = math.inf
     ) -> list[list[Hypothesis]]:
         """The `k` best `after`s of each source with the vector beside it, best first, as the editor's choices."""
-        with self.asked():
+        with self.asked(), uncollected():
             reading = self.reader.read(source, context=self.context)
             steps = self.editor.steps(source, reading, vectors)
             return beam_search(steps, num_sources=len(vectors), width=k, max_steps=self.max_steps, margin=margin)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from editvec.nn.memory import uncollected
 
 _COUNT = """
 import resource, sys
@@ -38,3 +41,17 @@ def _faults(how: str) -> int:
 )
 def test_tables_take_the_place_of_those_before() -> None:
     assert _faults("kept") * 2 < _faults("as it is")
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_collector_waits_and_is_then_what_it_was(on: bool) -> None:
+    (gc.enable if on else gc.disable)()
+    try:
+        with pytest.raises(KeyError), uncollected():
+            with uncollected():
+                assert not gc.isenabled()
+            assert not gc.isenabled()
+            raise KeyError
+        assert gc.isenabled() is on
+    finally:
+        gc.enable()

@@ -48,40 +48,50 @@ class Derivation(NamedTuple):
     @classmethod
     def start(cls, grammar: Grammar) -> Derivation:
         """Nothing is there yet."""
-        return cls(grammar, None, None, None, 0)._settled()
+        return _settled(grammar, None, None, None, 0)
 
     def expand(self, label: int) -> Derivation:
         """ExpandR."""
         choice = self.due
         if not isinstance(choice, Choice) or label not in choice.labels:
             raise UnseenError(f"{self.grammar.labels[label].kind} in {self._where()}")
-        return self._expanded(label, self.num_steps + 1)._settled()
+        step = self.num_steps + 1
+        return _settled(self.grammar, *_expanded(self.grammar, self.frame, label, step), step)
 
     def write(self, text: str) -> Derivation:
         """GenTerm."""
-        if not isinstance(self.due, Text):
+        if self.token is None:
             raise UnseenError("no token is due")
-        return self._written(text, self.num_steps + 1)._settled()
+        return self._with(_token(self.grammar, self.token, text))
 
     def copy(self, tree: Tree) -> Derivation:
         """TreeCp."""
         label = self.copy_label(tree)
         if label is None:
             raise UnseenError(f"{tree.kind} in {self._where()}")
-        return self._added(_in_field(tree, self.grammar.labels[label].field), self.num_steps + 1)._settled()
+        return self._with(_in_field(tree, self.grammar.labels[label].field))
 
     def reduce(self) -> Derivation:
         """Reduce."""
         choice = self.due
         if not isinstance(choice, Choice) or not choice.may_end:
             raise UnseenError("nothing can end here")
-        return self._ended(self.num_steps + 1)._settled()
+        assert self.frame is not None
+        label, _, children, above = self.frame
+        found = self.grammar.labels[label]
+        frame, tree = _added(self.grammar, above, Tree(found.kind, found.field, children))
+        return _settled(self.grammar, frame, None, tree, self.num_steps + 1)
 
     def copy_label(self, tree: Tree) -> int | None:
         """The label that a subtree has when it is copied to where the derivation is; None where it does not fit. Where
         several fields could take it, it is the first of them: a copy means one thing, wherever it comes from."""
         due = self.due
         return self.grammar.copy_label(due.slot, tree) if isinstance(due, Choice) else None
+
+    def _with(self, child: Tree) -> Derivation:
+        """After a step that put in a child."""
+        frame, tree = _added(self.grammar, self.frame, child)
+        return _settled(self.grammar, frame, None, tree, self.num_steps + 1)
 
     def _where(self) -> str:
         if self.frame is None:
@@ -90,60 +100,56 @@ class Derivation(NamedTuple):
         place = len(self.frame.children)
         return f"the field {production.fields[place]!r} of {production.kind}" if production.fields else production.kind
 
-    def _next(self) -> Choice | Text | None:
-        """What comes next, be it settled or not."""
-        if self.tree is not None:
-            return None
-        frame, grammar = self.frame, self.grammar
+
+def _settled(grammar: Grammar, frame: Frame | None, token: int | None, tree: Tree | None, step: int) -> Derivation:
+    """The derivation with that in it, after everything that leaves no choice."""
+    # A search makes dozens of derivations for every edit: what stands between two choices is none.
+    while tree is None:
         choice = grammar.start if frame is None else grammar.choice_at(frame.label, len(frame.children))
-        return choice if self.token is None else Text(choice.slot, self.token)
+        if token is None:
+            if choice.sole is None:
+                return Derivation(grammar, frame, None, None, step, choice)
+            frame, token, tree = _expanded(grammar, frame, choice.sole, step)
+        else:
+            text = grammar.fixed.get((choice.slot, token))
+            if text is None:
+                return Derivation(grammar, frame, token, None, step, Text(choice.slot, token))
+            frame, tree = _added(grammar, frame, _token(grammar, token, text))
+            token = None
+    return Derivation(grammar, None, None, tree, step)
 
-    def _expanded(self, label: int, step: int) -> Derivation:
-        found = self.grammar.labels[label]
-        if found.shape is Shape.TOKEN:
-            return Derivation(self.grammar, self.frame, label, None, step)
-        if found.shape is Shape.SILENT:
-            return self._added(Tree(found.kind, found.field, (), found.text, NOWHERE, True), step)
-        if found.shape is Shape.ABSENT or found.fields == ():
-            return self._added(Tree(found.kind, found.field), step)
-        return Derivation(self.grammar, Frame(label, step, (), self.frame), None, None, step)
 
-    def _written(self, text: str, step: int) -> Derivation:
-        assert self.token is not None
-        found = self.grammar.labels[self.token]
-        return self._added(Tree(found.kind, found.field, (), text, _TOKEN_POSITION, True), step)
+def _expanded(
+    grammar: Grammar, frame: Frame | None, label: int, step: int
+) -> tuple[Frame | None, int | None, Tree | None]:
+    """The innermost frame after a label in its next slot; the label of a token whose text is due; the finished tree."""
+    found = grammar.labels[label]
+    if found.shape is Shape.TOKEN:
+        return frame, label, None
+    if found.shape is Shape.SILENT:
+        frame, tree = _added(grammar, frame, Tree(found.kind, found.field, (), found.text, NOWHERE, True))
+        return frame, None, tree
+    if found.shape is Shape.ABSENT or found.fields == ():
+        frame, tree = _added(grammar, frame, Tree(found.kind, found.field))
+        return frame, None, tree
+    return Frame(label, step, (), frame), None, None
 
-    def _added(self, child: Tree, step: int) -> Derivation:
-        """With one child more in the innermost frame, and the frames closed that are full with it."""
-        frame = self.frame
-        if frame is None:
-            return Derivation(self.grammar, None, None, _in_field(child, ""), step)
-        more = Frame(frame.label, frame.opened, (*frame.children, child), frame.above)
-        fields = self.grammar.labels[frame.label].fields
-        grown = Derivation(self.grammar, more, None, None, step)
-        return grown._ended(step) if fields is not None and len(more.children) == len(fields) else grown
 
-    def _ended(self, step: int) -> Derivation:
-        frame = self.frame
-        assert frame is not None
-        found = self.grammar.labels[frame.label]
-        outer = Derivation(self.grammar, frame.above, None, None, step)
-        return outer._added(Tree(found.kind, found.field, frame.children), step)
+def _added(grammar: Grammar, frame: Frame | None, child: Tree) -> tuple[Frame | None, Tree | None]:
+    """The innermost frame with one child more, after those are closed that are full with it; the finished tree."""
+    while frame is not None:
+        label, opened, children, above = frame
+        children = (*children, child)
+        found = grammar.labels[label]
+        if found.fields is None or len(children) < len(found.fields):
+            return Frame(label, opened, children, above), None
+        child, frame = Tree(found.kind, found.field, children), above
+    return None, _in_field(child, "")
 
-    def _settled(self) -> Derivation:
-        """After everything that leaves no choice."""
-        now = self
-        while True:
-            due = now._next()
-            if isinstance(due, Text):
-                text = now.grammar.fixed.get((due.slot, due.label))
-                if text is not None:
-                    now = now._written(text, now.num_steps)
-                    continue
-            elif due is not None and due.sole is not None:
-                now = now._expanded(due.sole, now.num_steps)
-                continue
-            return Derivation(now.grammar, now.frame, now.token, now.tree, now.num_steps, due)
+
+def _token(grammar: Grammar, label: int, text: str) -> Tree:
+    found = grammar.labels[label]
+    return Tree(found.kind, found.field, (), text, _TOKEN_POSITION, True)
 
 
 def _in_field(tree: Tree, field: str) -> Tree:

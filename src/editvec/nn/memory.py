@@ -1,4 +1,4 @@
-"""Memory that large tables come from and go back to.
+"""Memory: where large tables come from and go back to, and who looks for what nobody needs any more.
 
 A step of training makes and drops tables of tens of megabytes. The C library of Linux hands the memory of such tables
 back to the system at once, which then gives it again page by page, all zeroed: some hundredths of a step.
@@ -7,7 +7,9 @@ back to the system at once, which then gives it again page by page, all zeroed: 
 from __future__ import annotations
 
 import ctypes
-from contextlib import suppress
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
@@ -27,3 +29,16 @@ def keep_memory() -> None:
         if not tune(_MMAP_THRESHOLD, _LARGEST):
             tune(_MMAP_THRESHOLD, _LARGEST_OF_OLD)
         tune(_TRIM_THRESHOLD, _HELD)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Python does not look for cycles meanwhile: for work that makes many objects and no cycles while many
+    others are there, which would all be looked at again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
