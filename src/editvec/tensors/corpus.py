@@ -173,7 +173,8 @@ def _cut(order: Sequence[int], widths: Sequence[int], most: int, tokens: int) ->
         yield batch
 
 
-def _length(example: Example) -> tuple[int, int]:
-    # The decoder and the aligned versions cost most, so they are what must not be padded much.
-    tokens = len(example.before) + len(example.after)
-    return (tokens // 2, len(example.context)) if example.steps is None else (tokens // 8, len(example.steps.slots))
+def _length(example: Example) -> tuple[int, ...]:
+    # An LSTM takes as many steps as the longest sequence of a batch has, be it the only one of that length: the aligned
+    # versions, the decoder's actions and the context should all be about as long as their neighbours'.
+    tokens, context = len(example.before) + len(example.after), len(example.context)
+    return (tokens // 2, context) if example.steps is None else (tokens // 12, context // 10, len(example.steps.slots))
