@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from editvec.edit import Edit, Tokens
+from editvec.edit import Edit, Tokens, Version
 from editvec.patterns.site import Site
 from editvec.vocab import MARKS, UNKNOWN
 
@@ -50,6 +50,13 @@ def is_made_of(token: str, edit: Edit) -> bool:
     return not set(_WORD.findall(token)).isdisjoint(_WORD.findall(" ".join(gone)))
 
 
+_T = TypeVar("_T")
+
+
+def _some(values: Sequence[_T], rows: Sequence[int]) -> tuple[_T, ...]:
+    return tuple(values[row] for row in rows) if values else ()
+
+
 class Shown(NamedTuple):
     """Some edits to do as, at least one."""
 
@@ -59,11 +66,12 @@ class Shown(NamedTuple):
     """For each the tokens that it puts in and that the model has no name for; empty where nobody knows."""
     sites: tuple[Site | None, ...] = ()
     """For each where it changes its tree, where it has one; empty where nobody knows."""
+    afters: tuple[Version, ...] = ()
+    """What each came to, for its habits; empty where nobody knows."""
 
     def at(self, rows: Sequence[int]) -> Shown:
         """Some of them."""
-        unnamed = tuple(self.unnamed[row] for row in rows) if self.unnamed else ()
-        return Shown(self.vectors[rows], unnamed, tuple(self.sites[row] for row in rows) if self.sites else ())
+        return Shown(self.vectors[rows], _some(self.unnamed, rows), _some(self.sites, rows), _some(self.afters, rows))
 
     def without(self, row: int) -> Shown:
         """All but one."""

@@ -39,6 +39,7 @@ from editvec.search import Hypothesis
 from editvec.selection import spread
 from editvec.syntax.fragment import are_sound
 from editvec.syntax.snippet import restore_answer, snippet_edit
+from editvec.syntax.spacing import Habits, habits_of
 from editvec.tensors.batch import Batch, collate, collate_source
 from editvec.tensors.corpus import by_length, by_source
 from editvec.tensors.example import Example, Exampler, NoTreeError
@@ -154,7 +155,8 @@ class EditModel:
             names = tuple(after[at] for at in (example.after == UNKNOWN).nonzero()[0])
             unnamed.append(() if any(is_made_of(name, edit) for name in names) else names)
             places.append(site_of(edit.language, before, after))
-        return Shown(self.encode_examples(examples), tuple(unnamed), tuple(places))
+        afters = tuple(edit.after for edit in edits)
+        return Shown(self.encode_examples(examples), tuple(unnamed), tuple(places), afters)
 
     def imitate(self, edits: Sequence[Edit], shown: Sequence[Shown], *, k: int = 5) -> list[list[Candidate]]:
         """What the editors make of each edit's before and context (`after` is not read) when they are to do as the
@@ -316,12 +318,14 @@ class EditModel:
                     f"an edit vector of this model has {self.edit_dim} numbers, this one's shape is {shape}."
                 )
         suggested = []
-        for edit, answers in zip(edits, self.imitations(edits, shown, k=k, gists=gists), strict=True):
-            before = self._before(edit)
+        for edit, each_shown, answers in zip(
+            edits, shown, self.imitations(edits, shown, k=k, gists=gists), strict=True
+        ):
+            before, habits = self._before(edit), habits_of(each_shown.afters)
             restored = [
                 each
                 for answer in answers
-                if answer.tokens != before and (each := self._restored(edit, before, answer)) is not None
+                if answer.tokens != before and (each := self._restored(edit, before, answer, habits)) is not None
             ]
             sound = are_sound(edit.language, edit.before.text, [each.text for each in restored])
             suggested.append([each for each, is_sound in zip(restored, sound, strict=True) if is_sound][:k])
@@ -331,14 +335,14 @@ class EditModel:
         """What an edit puts in and takes away, as this model reads it."""
         return gist_between(*read_tokens(edit, lowercase=self.config.lowercase)[:2])
 
-    def _restored(self, edit: Edit, before: Tokens, answer: Imitation) -> Suggestion | None:
+    def _restored(self, edit: Edit, before: Tokens, answer: Imitation, habits: Habits) -> Suggestion | None:
         """An answer in the edit's own words."""
         kept = [
             (place.before, place.after)
             for place in align(before, answer.tokens).positions
             if place.tag is Tag.EQUAL and place.before is not None and place.after is not None
         ]
-        written = restore_answer(edit, answer.tokens, kept)
+        written = restore_answer(edit, answer.tokens, kept, habits)
         return None if written is None else Suggestion(written.text, written.tokens, answer.score)
 
     def save(self, folder: Path, *, config: Config | None = None) -> None:

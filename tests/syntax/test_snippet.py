@@ -16,7 +16,7 @@ def _answer(edit: Edit, answer: str) -> Written | None:
         for place in align(edit.model_before, tokens).positions
         if place.tag is Tag.EQUAL and place.before is not None and place.after is not None
     ]
-    return restore_answer(edit, tokens, pairs)
+    return restore_answer(edit, tokens, pairs, {})
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_broken_code_is_still_tokens() -> None:
     ("before", "answer", "text"),
     [
         ("count = count + 1;", "VAR0 ++ ;", "count++;"),
-        ("Log( a,  b );", "Log ( VAR1 , VAR0 ) ;", "Log(b, a);"),
+        ("Log( a,  b );", "Log ( VAR1 , VAR0 ) ;", "Log( b, a );"),
         ('Say("hi",   name);', "Say ( LITERAL , VAR0 , 0 ) ;", 'Say("hi",   name, 0);'),
         ('Say("hi");', "Tell ( LITERAL ) ;", 'Tell("hi");'),
         ("[A]\n  internal int F()", "[ A ] int F ( )", "[A]\n  int F()"),

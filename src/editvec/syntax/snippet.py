@@ -18,6 +18,7 @@ from editvec.syntax.canonical import KEPT_LITERALS, LITERAL, canonical_number, i
 from editvec.syntax.languages import Language
 from editvec.syntax.leaves import Leaf, Role
 from editvec.syntax.prose import words
+from editvec.syntax.spacing import Habits, spaced
 from editvec.syntax.token import encode
 from editvec.syntax.treesitter import Parsed
 
@@ -87,12 +88,13 @@ class Written(NamedTuple):
     text: str
 
 
-def restore_answer(edit: Edit, answer: Tokens, pairs: Sequence[tuple[int, int]]) -> Written | None:
+def restore_answer(edit: Edit, answer: Tokens, pairs: Sequence[tuple[int, int]], habits: Habits) -> Written | None:
     """What an answer in canonical tokens says in the words of the edit's `before`; None where it names something that
-    `before` does not have. `pairs` are the places (in before, in answer) of tokens that stayed."""
+    `before` does not have. `pairs` are the places (in before, in answer) of tokens that stayed; where `before` does not
+    say how something is spaced, `habits` do."""
     kept = {there: here for here, there in pairs}
     tokens = _restore(edit, answer, kept)
-    return None if tokens is None else Written(tokens, _spaced(edit.before, tokens, kept))
+    return None if tokens is None else Written(tokens, spaced(edit.before, tokens, kept, habits, edit.language))
 
 
 def _restore(edit: Edit, answer: Tokens, kept: dict[int, int]) -> Tokens | None:
@@ -120,47 +122,3 @@ def _restore(edit: Edit, answer: Tokens, kept: dict[int, int]) -> Tokens | None:
         else:
             tokens.append(token)
     return tuple(tokens)
-
-
-_TIGHT_BEFORE = frozenset(". , ; ) ] ? ++ --".split())
-_TIGHT_BEHIND = frozenset(". ( [ ! ~".split())
-_OPENS_BEHIND = re.compile(r"[\w)\]>!?'\"]$")
-"""What a bracket that opens stands directly behind: what is called, or looked into."""
-
-
-def _spaced(before: Version, tokens: Tokens, kept: dict[int, int]) -> str:
-    """Tokens as text: with the white space of `before` between tokens that were neighbours there, and its line ends
-    where something was taken away from or put into one."""
-    gaps = _gaps(before)
-    text = ""
-    used: set[int] = set()
-    for at, token in enumerate(tokens):
-        behind = kept[at - 1] + 1 if at - 1 in kept else len(gaps)
-        in_front = kept.get(at, len(gaps))
-        line_ends = [gap for gap in (behind, in_front) if gap < len(gaps) and "\n" in gaps[gap] and gap not in used]
-        if at and behind == in_front < len(gaps):
-            text += gaps[in_front]
-        elif at and line_ends:
-            used.add(line_ends[0])
-            text += gaps[line_ends[0]]
-        elif at and not _are_tight(tokens[at - 1], token):
-            text += " "
-        text += token
-    return text
-
-
-def _are_tight(last: str, token: str) -> bool:
-    """Whether nothing stands between two tokens, as most people write them."""
-    if token in ("(", "["):
-        return last in _TIGHT_BEHIND or _OPENS_BEHIND.search(last) is not None
-    return token in _TIGHT_BEFORE or last in _TIGHT_BEHIND or (last, token) == ("{", "}")
-
-
-def _gaps(version: Version) -> list[str]:
-    """The white space (or comment) in front of each token; a space where the text is not that of the tokens."""
-    gaps, end = [], 0
-    for token in version.tokens:
-        start = version.text.find(token, end)
-        gaps.append(version.text[end:start] if start >= 0 else " ")
-        end = start + len(token) if start >= 0 else end
-    return gaps

@@ -74,6 +74,10 @@ class Language:
     """What to put around a fragment so that it parses alone; tried in turn."""
     import_wrapper: tuple[str, str] = ("", "")
     """What to put around imports so that they parse alone."""
+    colon_apart: bool = False
+    """Whether a colon mostly has a space in front of it, as in `class A : B`."""
+    tight_arguments: bool = False
+    """Whether `=` has no spaces around it in brackets, as in `f(a=1)`."""
     empty_body: str = " { }"
     """What makes a header whole."""
     primaries: frozenset[str] = frozenset()

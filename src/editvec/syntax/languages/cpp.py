@@ -112,6 +112,7 @@ CPP = Language(
     promises=frozenset({"const", "constexpr", "static", "final"}),
     single_line_statements=frozenset({"declaration", "expression_statement"}),
     member_wrapper=(b"class C {", b"};"),
+    colon_apart=True,
     wrappers=(("void f() { ", " }"), ("", ""), ("class C { ", " };")),
     primaries=frozenset(
         [

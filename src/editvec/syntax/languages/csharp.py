@@ -158,6 +158,7 @@ CSHARP = Language(
     promises=frozenset({"readonly", "const", "static", "sealed"}),
     single_line_statements=frozenset({"local_declaration_statement", "expression_statement"}),
     member_wrapper=(b"class C {", b"}"),
+    colon_apart=True,
     wrappers=(("class C { void M() { ", " } }"), ("class C { ", " }"), ("", "")),
     primaries=frozenset(
         [

@@ -108,6 +108,7 @@ JAVA = Language(
     promises=frozenset({"final", "static", "sealed"}),
     single_line_statements=frozenset({"local_variable_declaration", "expression_statement"}),
     member_wrapper=(b"class C {", b"}"),
+    colon_apart=True,
     wrappers=(("class C { void m() { ", " } }"), ("class C { ", " }"), ("", "")),
     primaries=frozenset(
         [

@@ -107,6 +107,7 @@ PYTHON = Language(
             "none",
         ]
     ),
+    tight_arguments=True,
     empty_body=" pass",
     loose="a or b",
     places=(

@@ -1,0 +1,170 @@
+"""The white space of a text that was written as tokens: as the text that it comes from has it, or texts like it;
+else as most people write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+
+from editvec.edit import Tokens, Version
+from editvec.syntax import languages
+from editvec.syntax.languages import Language, Markup
+
+Habits = Mapping[tuple[str, str], str]
+"""What stands between tokens of two kinds."""
+
+_VALUE = re.compile(r"""\w+|.*["'`]""", re.S)
+_BRACKETS = frozenset("([{")
+_OPENING = frozenset("([")
+_CLOSING = frozenset(")]}")
+_TIGHT_BEFORE = frozenset(", ; ) ] ++ --".split())
+_TIGHT_BEHIND = frozenset(". ( [ ! ~".split())
+_OPENS_BEHIND = re.compile(r"[\w)\]>!?'\"]$")
+"""What a bracket that opens stands directly behind: what is called, or looked into."""
+_SIGNS = frozenset("- + * ** & ...".split())
+"""What stands directly in front of its operand where nothing stands in front of it that could be another one."""
+_SEVERAL = _SIGNS | frozenset("? < >".split())
+"""What has several meanings, and is spaced by them."""
+_KEYWORDS = frozenset(
+    "if elif for foreach while switch match return in and or not is catch except with using lock yield await assert"
+    " case throw raise else from import".split()
+)
+"""Words, in any of the languages, that are not called and are no operands."""
+_BESIDE_TYPES = frozenset("> ( ) , ; [ . ?".split())
+_IN_TYPES = frozenset(". , ? [ ] :: & * < >".split())
+
+
+def habits_of(versions: Iterable[Version]) -> Habits:
+    """Whether some texts have a space between tokens of two kinds, where they always do the same."""
+    seen: dict[tuple[str, str], set[str]] = {}
+    for version in versions:
+        gaps, kinds = _gaps(version), list(map(_kind, version.tokens))
+        for pair, gap in zip(pairwise(kinds), gaps[1:], strict=True):
+            # Before a bracket that opens, a name may be a keyword or what is called.
+            if gap in ("", " ") and pair[1] not in _OPENING and _SEVERAL.isdisjoint(pair):
+                seen.setdefault(pair, set()).add(gap)
+    return {pair: gap for pair, gaps in seen.items() if len(gaps) == 1 for gap in gaps}
+
+
+def spaced(before: Version, tokens: Tokens, kept: Mapping[int, int], habits: Habits, language: str) -> str:
+    """`tokens` as text, of which some were `kept` (place → place in `before`): with the white space of `before` between
+    those that were neighbours there, or had the like of each other beside them; its line ends where something was taken
+    away from or put into a line; then by the habits of `before`, by those of others, and by those of the language."""
+    gaps, own, usual = _gaps(before), habits_of([before]), _usual_gaps(tokens, languages.get(language))
+    text = ""
+    used: set[int] = set()
+    for at, token in enumerate(tokens):
+        behind = kept[at - 1] + 1 if at - 1 in kept else len(gaps)
+        in_front = kept.get(at, len(gaps))
+        line_ends = [gap for gap in (behind, in_front) if gap < len(gaps) and "\n" in gaps[gap] and gap not in used]
+        if at and behind == in_front < len(gaps):
+            text += gaps[in_front]
+        elif at and (lead := _lead_of_item(before.tokens, gaps, tokens, kept, at)):
+            text += lead
+        elif at and line_ends:
+            used.add(line_ends[0])
+            text += gaps[line_ends[0]]
+        elif at:
+            pair = _kind(tokens[at - 1]), _kind(token)
+            sides = (in_front, in_front, at, -1), (behind, behind - 1, at - 1, 1)
+            alike = (
+                gaps[gap]
+                for gap, here, there, side in sides
+                if gap < len(gaps) and _is_blank(gaps[gap]) and _is_alike(before.tokens, here, tokens, there, side)
+            )
+            text += next(alike, own.get(pair, habits.get(pair, usual[at])))
+        text += token
+    return text
+
+
+def _lead_of_item(own: Tokens, gaps: list[str], tokens: Tokens, kept: Mapping[int, int], at: int) -> str:
+    """What stands in front of an item that is put behind the last one of those that have lines of their own, with its
+    comma or semicolon: what stands in front of the last one. "" for anything else."""
+    if at - 1 not in kept or at in kept:
+        return ""
+    end = next((later for later in range(at, len(tokens)) if later in kept), len(tokens))
+    last = kept[at - 1]
+    if kept.get(end) != last + 1 or tokens[end - 1] != own[last] or "\n" not in gaps[last + 1]:
+        return ""
+    leads = (gaps[place + 1] for place in range(last - 1, -1, -1) if own[place] == own[last] or own[place] in _BRACKETS)
+    return next((lead for lead in leads if "\n" in lead), "")
+
+
+def _kind(token: str) -> str:
+    """Names, numbers and strings are alike; all else is only like itself."""
+    return "" if _VALUE.fullmatch(token) else token
+
+
+def _is_alike(own: Tokens, here: int, tokens: Tokens, there: int, side: int) -> bool:
+    """Whether a token has the like beside it on a side, +1 or -1, that it had where it comes from; and on the other one
+    too, if it is one that means another thing beside other things."""
+    sides = (side, -side) if own[here] in _SEVERAL else (side,)
+    return all(_kind_at(own, here + each) == _kind_at(tokens, there + each) for each in sides)
+
+
+def _kind_at(tokens: Tokens, place: int) -> str | None:
+    return _kind(tokens[place]) if 0 <= place < len(tokens) else None
+
+
+def _is_blank(gap: str) -> bool:
+    return not gap.strip(" \t")
+
+
+def _usual_gaps(tokens: Tokens, language: Language | Markup) -> list[str]:
+    """What most people write in front of each token of a text."""
+    apart = isinstance(language, Language) and language.colon_apart
+    named = isinstance(language, Language) and language.tight_arguments
+    angles, is_choice = _brackets_of_types(tokens), "?" in tokens and ":" in tokens
+    gaps: list[str] = []
+    depth, in_type, signed = 0, False, False
+    for at, token in enumerate(tokens):
+        last, following = tokens[at - 1] if at else "", tokens[at + 1] if at + 1 < len(tokens) else ""
+        operand = bool(last) and last not in _KEYWORDS and (_kind(last) == "" or last in _CLOSING)
+        if at in angles or at - 1 in angles:
+            tight = token in _BESIDE_TYPES or last == "<" or (at in angles and token == "<")
+        elif token in _OPENING:
+            tight = last in _TIGHT_BEHIND or (operand and _OPENS_BEHIND.search(last) is not None)
+            tight = tight and (last, token, following) != (")", "[", "]")
+        elif token == ":":
+            tight = not apart and not is_choice
+        elif token == "?":
+            tight = not is_choice
+        elif token == "...":
+            tight = operand and following == ")"
+        elif named and depth and not in_type and "=" in (token, last):
+            tight = True
+        elif token == ".":
+            tight = last not in _KEYWORDS
+        else:
+            tight = token in _TIGHT_BEFORE or last in _TIGHT_BEHIND or (last, token) == ("{", "}")
+        gaps.append("" if tight or signed else " ")
+        signed = token in _SIGNS and (not operand or (token == "..." and not tight))
+        depth += (token in _BRACKETS) - (token in _CLOSING)
+        in_type = token == ":" or (in_type and token != ",")
+    return gaps
+
+
+def _brackets_of_types(tokens: Tokens) -> set[int]:
+    """Where `<` and `>` hold the arguments of a type: behind a name, with nothing but types between them."""
+    found: set[int] = set()
+    opened: list[int] = []
+    for at, token in enumerate(tokens):
+        if token == "<" and at and _kind(tokens[at - 1]) == "":
+            opened.append(at)
+        elif token == ">" and opened:
+            found.update((opened.pop(), at))
+        elif _kind(token) and token not in _IN_TYPES:
+            opened.clear()
+    return found
+
+
+def _gaps(version: Version) -> list[str]:
+    """The white space (or comment) in front of each token; a space where the text is not that of the tokens."""
+    gaps, end = [], 0
+    for token in version.tokens:
+        start = version.text.find(token, end)
+        gaps.append(version.text[end:start] if start >= 0 else " ")
+        end = start + len(token) if start >= 0 else end
+    return gaps

@@ -1,0 +1,78 @@
+"""Tokens as text: the white space is that of the text they come from, of texts like it, or what most people write."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from editvec.edit import Version
+from editvec.syntax import snippet
+from editvec.syntax.spacing import habits_of, spaced
+
+
+def _version(text: str, language: str = "python") -> Version:
+    return snippet.snippet_edit(text, "", language).before
+
+
+@pytest.mark.parametrize(
+    ("before", "tokens", "kept", "text"),
+    [
+        ("if len(x) == 0:", "if not x :", {0: 0, 2: 3, 3: 7}, "if not x:"),
+        ("g: 'T' = f()", "g : T = f ( )", {0: 0, 1: 1, 3: 3, 4: 4, 5: 5, 6: 6}, "g: T = f()"),
+        ("if (x)", "if ( x . F ( ) )", {0: 0, 1: 1, 2: 2, 7: 3}, "if (x.F())"),
+        ("f(a=1)", "f ( b = 1 )", {0: 0, 1: 1, 3: 3, 4: 4, 5: 5}, "f(b=1)"),
+        ("f(a=1)", "f ( a = 1 , b = 2 )", {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 9: 5}, "f(a=1, b=2)"),
+        ("f(a = 1)", "f ( a = 1 , b = 2 )", {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 9: 5}, "f(a = 1, b = 2)"),
+        ("f(\n  a,\n)", "f ( a , b , )", {0: 0, 1: 1, 2: 2, 3: 3, 6: 4}, "f(\n  a,\n  b,\n)"),
+        ("f(\n  a, b,\n)", "f ( a , b , c , )", {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 8: 6}, "f(\n  a, b,\n  c,\n)"),
+        ("return -x", "return - y", {0: 0, 1: 1}, "return -y"),
+        ("x = f(a=1)", "x = f ( a = 1 ) ; y = 1", dict(enumerate(range(8))), "x = f(a=1); y = 1"),
+    ],
+)
+def test_what_before_does_is_done(before: str, tokens: str, kept: dict[int, int], text: str) -> None:
+    assert spaced(_version(before), tuple(tokens.split()), kept, {}, "python") == text
+
+
+def test_what_before_does_not_say_examples_do() -> None:
+    before, habits = _version("x"), habits_of([_version("g( y )")])
+    assert spaced(before, ("f", "(", "x", ")"), {2: 0}, habits, "python") == "f( x )"
+
+
+def test_a_sign_that_means_another_thing_is_spaced_as_that() -> None:
+    before = _version("a = x == null ? null : x.F;", "csharp")
+    tokens = ("a", "=", "x", "?", ".", "F", ";")
+    assert spaced(before, tokens, {0: 0, 1: 1, 2: 2, 3: 5, 4: 9, 5: 10, 6: 11}, {}, "csharp") == "a = x?.F;"
+
+
+def test_a_text_of_two_minds_has_no_habit() -> None:
+    found = habits_of([_version("x = f(a=1)")])
+    assert ("", "=") not in found
+    assert found["", ")"] == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("csharp", "private Func<List<int>, string[]> f = x => new Dictionary<A, B>();"),
+        ("csharp", "if (a < b && c > d) return x ? -1 : +2;"),
+        ("csharp", "public class A : B, C"),
+        ("csharp", "int? x = a?.b;"),
+        ("python", "def f(a: int, b=None, *args: str, **more: t.Any) -> None:"),
+        ("python", "x = [y for y in (a, b) if not y]"),
+        ("python", "from .app import Flask"),
+        ("go", "return append(xs, &T, -1, f(ys...))"),
+        ("go", "func f(xs ...int) error"),
+    ],
+)
+def test_what_nobody_says_is_written_as_most_people_do(language: str, text: str) -> None:
+    tokens = _version(text, language).tokens
+    assert spaced(Version("", ()), tokens, {}, {}, language) == text
+
+
+@given(st.lists(st.sampled_from(["a", "=", "(", ")", ",", '"s"', "12", ":", "-"]), max_size=12), st.data())
+def test_what_is_kept_whole_stays_as_it_was(tokens: list[str], data: st.DataObject) -> None:
+    gaps = data.draw(st.lists(st.sampled_from([" ", "  ", "\n "]), min_size=len(tokens), max_size=len(tokens)))
+    text = "".join(gap * (at > 0) + token for at, (gap, token) in enumerate(zip(gaps, tokens, strict=True)))
+    kept = {at: at for at in range(len(tokens))}
+    assert spaced(Version(text, tuple(tokens)), tuple(tokens), kept, {}, "csharp") == text
