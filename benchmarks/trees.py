@@ -1,4 +1,5 @@
-"""What a grammar read from the training set can derive of each split, for the trees of the file and for tree-sitter's.
+"""What a grammar read from the training set can derive of each split, for the trees of the file and for tree-sitter's;
+and whether what is derived is right: the oracle's actions, replayed, must give the tree of after and its very tokens.
 
 python benchmarks/trees.py --data data/githubedits
 python benchmarks/trees.py --data runs/data --ending parquet --edits 20000 file
@@ -16,7 +17,8 @@ import click
 
 from editvec import store
 from editvec.edit import Edit
-from editvec.grammar import Grammar, UnseenError, edit_trees, learn
+from editvec.grammar import Grammar, Source, UnseenError, derive, edit_trees, learn, replay
+from editvec.grammar.grammar import same_tree
 from editvec.syntax.tree import Tree
 from editvec.tensors.example import Exampler, NoTreeError, TooLongError
 from editvec.vocab import Vocab
@@ -28,6 +30,8 @@ class Split(NamedTuple):
     edits: int
     no_tree: int
     unseen: int
+    wrong: int
+    """Edits of which the oracle's actions give another tree, or other tokens. There must be none."""
     actions: float
     """An edit, on average over those that can be derived."""
     texts: float
@@ -44,7 +48,8 @@ class Split(NamedTuple):
 @click.argument("kinds", nargs=-1, type=click.Choice(["file", "parsed"]))
 def main(data: Path, ending: str, edits: int | None, kinds: tuple[str, ...]) -> None:
     """Print one table."""
-    titles = "trees|split|edits|no tree|not derivable|derivable|actions|tokens written|nodes|examples/s".split("|")
+    columns = "trees|split|edits|no tree|not derivable|derivable|replayed wrong|actions|tokens written|nodes|examples/s"
+    titles = columns.split("|")
     click.echo(f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
     for kind in kinds or ("file", "parsed"):
         parsed = kind == "parsed"
@@ -54,7 +59,8 @@ def main(data: Path, ending: str, edits: int | None, kinds: tuple[str, ...]) -> 
             share = 1 - (found.no_tree + found.unseen) / found.edits
             click.echo(
                 f"| {kind} | {split} | {found.edits:,} | {found.no_tree:,} | {found.unseen:,} | {share:.2%} "
-                f"| {found.actions:.1f} | {found.texts:.1f} | {found.nodes:.1f} | {found.examples:.0f} |"
+                f"| {found.wrong:,} | {found.actions:.1f} | {found.texts:.1f} | {found.nodes:.1f} "
+                f"| {found.examples:.0f} |"
             )
         labels, slots, opened = len(grammar.labels), len(grammar.slots), len(grammar.open_kinds)
         click.echo(f"{kind}: {labels:,} labels, {slots:,} slots, {opened} open kinds", err=True)
@@ -70,7 +76,7 @@ def _trees(path: Path, edits: int | None, parsed: bool) -> Iterator[Tree]:
 
 def _measure(edits: Iterator[Edit], grammar: Grammar, parsed: bool) -> Split:
     exampler = Exampler(Vocab(()), grammar=grammar, actions=True, parsed=parsed)
-    count = no_tree = unseen = derived = actions = texts = nodes = 0
+    count = no_tree = unseen = wrong = derived = actions = texts = nodes = 0
     taken = 0.0
     for edit in edits:
         count += 1
@@ -91,10 +97,18 @@ def _measure(edits: Iterator[Edit], grammar: Grammar, parsed: bool) -> Split:
             taken += time.process_time() - start
         assert example.steps is not None and example.trees is not None
         derived += 1
+        wrong += not _is_right(edit, grammar, parsed)
         actions += len(example.steps.slots)
         texts += int((example.steps.texts != 0).sum())
         nodes += len(example.trees.before_kinds)
-    return Split(count, no_tree, unseen, actions / derived, texts / derived, nodes / derived, count / taken)
+    return Split(count, no_tree, unseen, wrong, actions / derived, texts / derived, nodes / derived, count / taken)
+
+
+def _is_right(edit: Edit, grammar: Grammar, parsed: bool) -> bool:
+    before, after = edit_trees(edit, parsed=parsed)
+    source = Source.of(before)
+    built = replay(grammar, source, derive(grammar, source, after))
+    return same_tree(built, after) and built.tokens() == edit.model_after
 
 
 if __name__ == "__main__":
