@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,3 +78,20 @@ def test_what_is_kept_whole_stays_as_it_was(tokens: list[str], data: st.DataObje
     text = "".join(gap * (at > 0) + token for at, (gap, token) in enumerate(zip(gaps, tokens, strict=True)))
     kept = {at: at for at in range(len(tokens))}
     assert spaced(Version(text, tuple(tokens)), tuple(tokens), kept, {}, "csharp") == text
+
+
+@given(st.data())
+def test_words_stay_apart_whatever_before_does(data: st.DataObject) -> None:
+    words = st.sampled_from(["a", "b1", '"', "'s", "(", "=", "-", "+", ".", "&"])
+    own = data.draw(st.lists(words, max_size=8))
+    before = Version("".join(data.draw(st.sampled_from(["", " "])) + token for token in own), tuple(own))
+    tokens = data.draw(st.lists(words, max_size=8))
+    places = data.draw(st.lists(st.integers(0, 7), max_size=8, unique=True))
+    kept = {at: place for at, place in enumerate(sorted(places)) if at < len(tokens) and place < len(own)}
+    tokens = [own[kept[at]] if at in kept else token for at, token in enumerate(tokens)]
+    # What stayed side by side stays as it was, also where a text has its own idea of what a token is.
+    joined = any(kept.get(at + 1) == place + 1 for at, place in kept.items())
+    text = spaced(before, tuple(tokens), kept, {}, data.draw(st.sampled_from(["csharp", "text"])))
+    if not joined:
+        assert re.findall(r"\w+", text) == [word for token in tokens for word in re.findall(r"\w+", token)]
+        assert not re.search(r"\+\+|--|&&", text)

@@ -15,7 +15,9 @@ from editvec.syntax.languages import Language, Markup
 Habits = Mapping[tuple[str, str], str]
 """What stands between tokens of two kinds."""
 
-_VALUE = re.compile(r"""\w+|.*["'`]""", re.S)
+_VALUE = re.compile(r"""\w+|.+["'`]""", re.S)
+_ONE = re.compile(r"\w\n\w|([-+&])\n\1")
+"""What would be read as one token, were there nothing where the line end is."""
 _BRACKETS = frozenset("([{")
 _OPENING = frozenset("([")
 _CLOSING = frozenset(")]}")
@@ -70,11 +72,12 @@ def spaced(before: Version, tokens: Tokens, kept: Mapping[int, int], habits: Hab
             pair = _kind(tokens[at - 1]), _kind(token)
             sides = (in_front, in_front, at, -1), (behind, behind - 1, at - 1, 1)
             alike = (
-                gaps[gap]
-                for gap, here, there, side in sides
-                if gap < len(gaps) and _is_blank(gaps[gap]) and _is_alike(before.tokens, here, tokens, there, side)
+                gaps[place]
+                for place, here, there, side in sides
+                if place < len(gaps) and _is_blank(gaps[place]) and _is_alike(before.tokens, here, tokens, there, side)
             )
-            text += next(alike, own.get(pair, habits.get(pair, usual[at])))
+            gap = next(alike, own.get(pair, habits.get(pair, usual[at])))
+            text += gap or (" " if _ONE.search(f"{tokens[at - 1][-1:]}\n{token[:1]}") else "")
         text += token
     return text
 
