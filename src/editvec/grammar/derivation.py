@@ -153,6 +153,8 @@ def _token(grammar: Grammar, label: int, text: str) -> Tree:
 
 
 def _in_field(tree: Tree, field: str) -> Tree:
+    if tree.field == field:
+        return tree
     return Tree(tree.kind, field, tree.children, tree.text, tree.position, tree.leaf)
 
 
