@@ -399,7 +399,7 @@ def test_other_settings_do_not_share_a_journal(repo: Repo) -> None:
 def test_a_damaged_journal_is_mined_again(repo: Repo, cache: Path) -> None:
     repo.edit("a.py", BEFORE, AFTER)
     mine(repo, resume=True)
-    (file,) = cache.rglob("*.parquet")
+    (file,) = cache.rglob("*.arrow")
     file.write_bytes(file.read_bytes()[:-10])
     found = mine(repo, resume=True)
     assert (found.report.mined_now, found.texts) == (2, [TEXTS])
@@ -408,7 +408,7 @@ def test_a_damaged_journal_is_mined_again(repo: Repo, cache: Path) -> None:
 def test_a_journal_spares_what_another_run_is_writing(tmp_path: Path) -> None:
     new, old = tmp_path / ".new.partial", tmp_path / ".old.partial"
     for file in (new, old):
-        file.write_bytes(b"PAR1")
+        file.write_bytes(b"ARROW1")
     os.utime(old, (0, 0))
     Journal(tmp_path)
     assert new.exists()
@@ -448,7 +448,7 @@ def start(repo: Repo, target: Path, workers: int) -> subprocess.Popen[str]:
 
 
 def wait_for_a_batch(cache: Path, process: subprocess.Popen[str]) -> None:
-    while process.poll() is None and not list(cache.rglob("*.parquet")):
+    while process.poll() is None and not list(cache.rglob("*.arrow")):
         time.sleep(0.01)
     assert process.poll() is None, process.communicate()
 

@@ -100,6 +100,15 @@ DECLARATIONS = [
         "csharp",
         "class A {\n int x;\n string Y { get; } = F();\n int[] z = { 1 }, w;\n void M(int p) { }\n enum E { Q }\n}\n",
     ),
+    (
+        "csharp",
+        'namespace N {\n [T("x")]\n public class A : B, C {\n  public L<int> E { get; set; } = "e";\n\n'
+        "  /// <c>E</c>\n  public L<short> F { get; set; }\n  L D.G { get { return E; } }\n  event H i, j;\n }\n}\n",
+    ),
+    (
+        "csharp",
+        "class A {\n#if X\n int k = 1;\n void M() { }\n#else\n long k = 1, n;\n void M() { }\n#endif\n int l;\n}\n",
+    ),
     ("java", "class A {\n A x = new A() { };\n int[] y = {1}, z;\n class B { int w; }\n void m(int p) { }\n}\n"),
     ("go", "package p\nvar x = []struct {\n\ta int\n}{\n\t{1},\n}\nfunc f() {\n}\nvar y = 1\n"),
     (
@@ -119,6 +128,18 @@ def test_members_are_known_by_the_segment_that_declares_them(name: str, text: st
     assert any(True in whole.declares_member(word) for word in words)
     for word in words:
         assert near.declares_member(word) == whole.declares_member(word), word
+
+
+@pytest.mark.parametrize(("name", "text"), [each for each in DECLARATIONS if "#if" not in each[1]])
+def test_a_segment_makes_sense_without_the_declarations_around_it(name: str, text: str) -> None:
+    layout = scan(text.encode())
+    assert layout is not None
+    if layout.is_glued(text.encode()):
+        return
+    for segment in range(len(layout.segments)):
+        spans = layout.around(text.encode(), headers=(segment,))
+        read = b"".join(text.encode()[low:high] for low, high in spans)
+        assert not Parsed(_language(name), read).tree.root_node.has_error, read
 
 
 @pytest.mark.parametrize("name", BRACED)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _META = b"editvec.batch"
+_SUFFIX = ".arrow"
 _OPEN_BATCHES = 4
 _OLD_SECONDS = 3600
 
@@ -54,17 +55,18 @@ def journal_for(task: Task) -> Path:
 def write_batch(folder: Path, batch: Batch) -> Path:
     """Puts a batch on disk."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     name = blake2b("".join(batch.commits).encode(), digest_size=12).hexdigest()
-    file = folder / f"{name}.parquet"
+    file = folder / f"{name}{_SUFFIX}"
     rows = store.table_of(batch.edits)
     marks = [digest(edit) for edit in batch.edits]
     for field in Digests._fields:
         rows = rows.append_column(field, pa.array([getattr(mark, field) for mark in marks], pa.uint64()))
     meta = orjson.dumps({"commits": batch.commits, "tallies": batch.tallies, "rows": len(marks)})
     with atomic(file) as stream:
-        pq.write_table(rows.replace_schema_metadata({_META: meta}), stream, compression="lz4")
+        rows = rows.replace_schema_metadata({_META: meta})
+        with pa.ipc.new_file(stream, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+            writer.write_table(rows)
     return file
 
 
@@ -82,7 +84,7 @@ class Journal:
         for leftover in folder.glob(".*.partial"):
             if _is_old(leftover):
                 leftover.unlink(missing_ok=True)
-        for file in sorted(folder.glob("*.parquet")):
+        for file in sorted(folder.glob(f"*{_SUFFIX}")):
             self.take_in(file)
 
     def take_in(self, file: Path) -> tuple[int, int]:
@@ -146,9 +148,10 @@ class Journal:
 
 def _read_meta(file: Path) -> dict[str, Any]:
     """A batch's commits, its number of rows, and commit → what was dropped why."""
-    import pyarrow.parquet as pq
+    import pyarrow as pa
 
-    meta: dict[str, Any] = orjson.loads(pq.read_schema(file).metadata[_META])
+    with pa.memory_map(str(file)) as stream:
+        meta: dict[str, Any] = orjson.loads(pa.ipc.open_file(stream).schema.metadata[_META])
     return meta
 
 
@@ -163,9 +166,10 @@ class _Loaded:
     """A batch in memory."""
 
     def __init__(self, file: Path) -> None:
-        import pyarrow.parquet as pq
+        import pyarrow as pa
 
-        table = pq.read_table(file)
+        with pa.OSFile(str(file)) as stream:
+            table = pa.ipc.open_file(stream).read_all()
         self.rows = table.select(store.schema().names).replace_schema_metadata(store.schema().metadata)
         commits = table["commit"].to_pylist()
         digests = zip(*(table[field].to_pylist() for field in Digests._fields), strict=True)

@@ -14,8 +14,10 @@ from editvec.mining import files, git
 from editvec.mining.code import Region
 from editvec.mining.recipes import Recipe
 from editvec.mining.walk import FileChange, Hunk
+from editvec.syntax.facts import Recent
 from editvec.syntax.languages import Language
-from editvec.syntax.treesitter import LineEdit, Parsed, Recent, line_starts
+from editvec.syntax.layout import Outline
+from editvec.syntax.treesitter import LineEdit, Parsed, line_starts
 
 _CACHE_BYTES = 6_000_000
 _CACHE_FILES = 250
@@ -29,7 +31,7 @@ class Versions:
         self.blobs = git.Blobs(repository, recipe.max_file_bytes)
         self._recent: OrderedDict[bytes, bytes] = OrderedDict()
         self._recent_bytes = 0
-        self._braces = Recent[bytes, list[int]](_CACHE_FILES)
+        self._outlines = Recent[bytes, Outline](_CACHE_FILES)
 
     def close(self) -> None:
         """Ends the git process."""
@@ -61,15 +63,15 @@ class Versions:
         margin = self.recipe.context_lines + 2
         befores = [(region.before, region.before + region.num_before) for region in regions]
         afters = [(region.after, region.after + region.num_after) for region in regions]
-        braces = self._braces.get(change.blob_before)
-        before = Parsed(language, texts[0], places=befores, margin=margin, braces=braces)
+        outline = self._outlines.get(change.blob_before)
+        before = Parsed(language, texts[0], places=befores, margin=margin, outline=outline)
         edits = [
             LineEdit(hunk.before, hunk.before + hunk.num_before, hunk.after, hunk.after + hunk.num_after)
             for hunk in change.hunks
         ]
         after = Parsed(language, texts[1], places=afters, margin=margin, previous=(before, edits))
-        if after.braces is not None:
-            self._braces[change.blob_after] = after.braces
+        if after.outline is not None:
+            self._outlines[change.blob_after] = after.outline
         return before, after
 
     def _remember(self, identity: bytes, data: bytes) -> None:

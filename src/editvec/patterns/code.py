@@ -12,9 +12,9 @@ from functools import cached_property
 
 import tree_sitter as ts
 
+from editvec.syntax.facts import facts_of
 from editvec.syntax.languages import Language
 from editvec.syntax.token import decode
-from editvec.syntax.treesitter import facts_of
 
 _LARGE = 6_000
 """Bytes from which on a node is too large for a pattern."""

@@ -120,7 +120,7 @@ def _declared_by_name(before: Parsed, after: Parsed) -> Callable[[Parsed, Leaf],
     roles = (Role.NAME, Role.OWN_MEMBER, Role.FOREIGN_NAME, Role.KEYWORD)
 
     def declared(parsed: Parsed, leaf: Leaf) -> bool:
-        if leaf.role not in roles or leaf.start in parsed.kept_names:
+        if leaf.role not in roles or parsed.keeps(leaf.start):
             return False
         return before.declares(leaf.text) or (parsed is after and after.declares(leaf.text))
 

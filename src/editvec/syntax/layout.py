@@ -2,9 +2,9 @@
 
 An edit concerns one member of a file; the other members' bodies need not be parsed to cut it out. `find_braces` finds
 the braces that are code (strings, comments respected) in a fraction of a parser's time, `move_braces` takes them over
-into the next version, `arrange` makes a layout of them, and `near` says which bytes a parser has to read for some
-places: the members there, with the headers and braces of the types around them. Offsets and lines stay what they are.
-Where braces do not add up there is no layout, and all is parsed.
+into the next version, `arrange` makes a layout of them (an outline is both), and `near` says which bytes a parser has
+to read for some places: the members there, with the headers and braces of the types around them. Offsets and lines stay
+what they are. Where braces do not add up there is no layout, and all is parsed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CONTAINER = re.compile(
 )
 
 _LEAD = re.compile(rb"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|(?:using|import|package)\s[^;{}()=\n]*+;)*+")
-_TAIL = re.compile(rb"\s*+[;,.=)\]][^;{}]*+;?|")
+_TAIL = re.compile(rb"\s*+(?:;|[,.=)\]][^;{}]*+;?)|")
 _GLUED = re.compile(rb"[ \t]*+[\w{]")
 _OPEN = ord("{")
 
@@ -64,8 +64,10 @@ class Layout(NamedTuple):
     """For each segment, the one that is the header of the container around it; -1 for none."""
 
     def header(self, data: bytes, segment: int) -> Span:
-        """A segment that is wanted only for what it declares, without the comments and imports at its start."""
+        """A segment that is wanted only for what it declares, without what belongs to the declaration before it, and
+        without the comments and imports at its start."""
         low, high = self.segments[segment]
+        low = max(low, self.tail(data, segment - 1)[1]) if segment else low
         lead = _LEAD.match(data, low, high)
         return (lead.end() if lead else low), high
 
@@ -93,7 +95,8 @@ class Layout(NamedTuple):
         blocks that are left out, and the headers and braces of all containers around them."""
         kept, whole = set(blocks), set(segments)
         wanted = whole.union(headers, [self.blocks[at].segment for at in kept])
-        spans: list[Span] = [self.blocks[at][:2] for at in kept] + [self.tail(data, at) for at in headers]
+        spans: list[Span] = [self.blocks[at][:2] for at in kept]
+        spans += [self.tail(data, at) for at in (*headers, *[self.blocks[at].segment for at in kept])]
         for segment in wanted:
             at = bisect_left(self.blocks, (self.segments[segment][1],))
             if at < len(self.blocks) and self.blocks[at].segment == segment and at not in kept:
@@ -108,6 +111,13 @@ class Layout(NamedTuple):
         return join(spans + [self.header(data, at) for at in wanted - whole])
 
 
+class Outline(NamedTuple):
+    """A file's braces that are code, and its layout: None when they do not add up."""
+
+    braces: list[int]
+    layout: Layout | None
+
+
 class Change(NamedTuple):
     """The bytes [before, before_end) of one version became the bytes [after, after_end) of the next."""
 
@@ -115,6 +125,18 @@ class Change(NamedTuple):
     before_end: int
     after: int
     after_end: int
+
+
+def outline_of(data: bytes) -> Outline:
+    """The outline of a file."""
+    braces = list(find_braces(data))
+    return Outline(braces, arrange(data, braces))
+
+
+def move_outline(outline: Outline, before: bytes, after: bytes, changes: Sequence[Change]) -> Outline:
+    """The outline of the next version of a file."""
+    braces = move_braces(outline.braces, before, after, changes)
+    return Outline(braces, arrange(after, braces))
 
 
 def find_braces(data: bytes, start: int = 0) -> Iterator[int]:

@@ -73,13 +73,14 @@ def walk_leaves(language: Language, data: bytes, tree: ts.Tree, start: int, end:
                     if low > covered:
                         found += _skipped(data, covered, low)
                     covered = high
+                    token = text.decode("utf-8", "surrogateescape")
                     if literal:
                         role = Role.LITERAL
                     elif kind in names and node.is_named:
-                        role = _role_of_name(language, node, kind, path, cursor.field_name or "")
+                        role = _role_of_name(language, node, token, path, cursor.field_name or "")
                     else:
                         role = Role.KEYWORD if path and path[-1] in language.identifiers else Role.OTHER
-                    found.append(Leaf(text.decode("utf-8", "surrogateescape"), low, high, kind, role))
+                    found.append(Leaf(token, low, high, kind, role))
             elif (low < start and cursor.goto_first_child_for_byte(start) is not None) or cursor.goto_first_child():
                 path.append(kind)
                 continue
@@ -103,9 +104,9 @@ def _skipped(data: bytes, low: int, high: int) -> list[Leaf]:
     ]
 
 
-def _role_of_name(language: Language, node: ts.Node, kind: str, path: list[str], place: str) -> Role:
+def _role_of_name(language: Language, node: ts.Node, text: str, path: list[str], place: str) -> Role:
     """What an identifier is, by the kinds of the nodes around it and the field that it fills."""
-    if node.text is not None and decode(node.text) in language.selves:
+    if text in language.selves:
         return Role.FOREIGN_NAME
     parent = path[-1] if path else ""
     access = language.accesses.get(parent)
@@ -118,6 +119,6 @@ def _role_of_name(language: Language, node: ts.Node, kind: str, path: list[str],
         return Role.FOREIGN_NAME
     if len(path) > 1 and (path[-2], parent, place) in language.fixed:
         return Role.FOREIGN_NAME
-    if kind in language.member_identifiers:
+    if node.type in language.member_identifiers:
         return Role.OWN_MEMBER if parent in language.member_places else Role.FOREIGN_NAME
     return Role.NAME

@@ -36,9 +36,9 @@ class Language:
     members_query: str
     """Captures what a type or the file declares: as @name what is reached by its bare name (top-level variables,
     and fields where the language allows it), as @member what is reached through `this` or `self`."""
-    behind_member: bytes = b""
-    """Pattern of what can follow the name of a member where it is declared: the cheap test, before anything is
-    parsed."""
+    declared: tuple[tuple[bytes, bytes], ...] = ()
+    """Patterns of what stands before a name and behind it where a variable or a member is declared, white space before
+    it left out: the cheap test, before anything is parsed. Without any, every place may be one."""
     inline_units: frozenset[str] = frozenset()
     """Units that are expressions: outside a body they belong to the unit around them."""
     identifiers: frozenset[str] = frozenset({"identifier"})

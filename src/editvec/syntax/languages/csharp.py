@@ -110,7 +110,20 @@ CSHARP = Language(
         (event_field_declaration (variable_declaration (variable_declarator name: (identifier) @name @member)))
         (property_declaration name: (identifier) @name @member)
     """,
-    behind_member=rb"\s*(?:[;=,{\[]|/[/*])",
+    declared=(
+        # A type in front, so no operator, no bracket that opens, and none of the words that expressions follow.
+        (
+            rb"(?<=[\w>\])?*/\x80-\xff])(?<!\breturn)(?<!\bnew)(?<!\bthrow)(?<!\bin)(?<!\bis)(?<!\bas)(?<!\bawait)"
+            rb"(?<!\bout)(?<!\bref)(?<!\bcase)(?<!\belse)",
+            rb"\s*(?:=(?!=)|[;,){\[]|in\b|/[/*])",
+        ),
+        # One more of the same type: no list of arguments goes on like that.
+        (rb"(?<=,)", rb"(?:\s*,\s*@?\w+)*\s*(?:[;\[]|=(?!=)|/[/*])"),
+        # A property of an interface that the type implements.
+        (rb"(?<=\.)", rb"\s*\{"),
+        # A lambda's.
+        (rb"", rb"(?:\s*,\s*@?\w+)*\s*\)?\s*=>"),
+    ),
     authors_query="""
         (variable_declarator name: (identifier) @name)
         (method_declaration parameters: (parameter_list (parameter name: (identifier) @name)))

@@ -86,7 +86,17 @@ JAVA = Language(
         (instanceof_expression name: (identifier) @name)
     """,
     members_query="(field_declaration declarator: (variable_declarator name: (identifier) @name @member))",
-    behind_member=rb"\s*(?:[;=,\[]|/[/*])",
+    declared=(
+        # A type in front, so no operator, no bracket that opens, and none of the words that expressions follow.
+        (
+            rb"(?<=[\w>\])?.*/$\x80-\xff])(?<!\w\.)(?<!\breturn)(?<!\bnew)(?<!\bthrow)(?<!\bcase)(?<!\belse)(?<!\bassert)",
+            rb"\s*(?:=(?!=)|[;,)\[:]|/[/*])",
+        ),
+        # One more of the same type: no list of arguments goes on like that.
+        (rb"(?<=,)", rb"(?:\s*,\s*[\w$]+)*\s*(?:[;\[]|=(?!=)|/[/*])"),
+        # A lambda's.
+        (rb"", rb"(?:\s*,\s*[\w$]+)*\s*\)?\s*->"),
+    ),
     accesses={"field_access": ("object", "field")},
     fixed=frozenset(
         {
