@@ -39,6 +39,8 @@ class Declarations:
         self.query = ts.Query(grammar, query)
         self.by_text = Recent[int, Captured](200_000)
         """By the hash of the text that declares them: versions of a file mostly share it."""
+        self.outside = Recent[int, dict[str, tuple[bool, bool]]](500)
+        """By the hash of all that stands outside blocks: name → whether that declares it as @name, and as @member."""
 
     def captures(self, node: ts.Node) -> dict[str, list[ts.Node]]:
         """The nodes that the query captures below a node, by the names of the captures."""

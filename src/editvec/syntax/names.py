@@ -35,13 +35,12 @@ class Names:
 
     def of_types(self, name: str) -> tuple[bool, bool]:
         """Whether the file's types declare a name: so that its bare name reaches it, and through `this` or `self`."""
-        parts = list(self._outside_with(encode(name), self.facts.members))
-        return any(name in bare for bare, _ in parts), any(name in own for _, own in parts)
+        return self._outside_blocks(name, self.facts.members)
 
     def anywhere(self, name: str, known: Sequence[Span]) -> bool:
         """Whether a name is declared, as the recipe `iclr19` reads it, beyond the bytes whose names are known."""
         word, query = encode(name), self.facts.authors
-        if any(name in bare or name in own for bare, own in self._outside_with(word, query)):
+        if any(self._outside_blocks(name, query)):
             return True
         blocks = self.layout.blocks
         past = 0
@@ -73,6 +72,20 @@ class Names:
         return not declared or any(
             behind.match(text, end) and before.match(head, len(head)) for before, behind in declared
         )
+
+    def _outside_blocks(self, name: str, query: Declarations) -> tuple[bool, bool]:
+        """Whether a query captures a name outside all blocks as @name, and as @member."""
+        answers = query.outside.get(self._key_outside)
+        if answers is None:
+            answers = query.outside[self._key_outside] = {}
+        if name not in answers:
+            parts = list(self._outside_with(encode(name), query))
+            answers[name] = any(name in bare for bare, _ in parts), any(name in own for _, own in parts)
+        return answers[name]
+
+    @cached_property
+    def _key_outside(self) -> int:
+        return hash((self._outside[0], tuple(self.layout.parents)))
 
     def _outside_with(self, word: bytes, query: Declarations) -> Iterator[Captured]:
         """What the parts outside all blocks declare that may declare a word."""

@@ -57,7 +57,6 @@ class Parsed:
         self.line_starts = line_starts(data)
         """The offset of each line's first byte, and the file's length at the end."""
         self._functions: list[tuple[int, int, frozenset[str]]] = []
-        self._members: dict[str, tuple[bool, bool]] = {}
         self._declared: dict[str, bool] = {}
         self._asked: tuple[ts.Tree, tuple[frozenset[str], frozenset[int]]] | None = None
         changes = self._changes(*previous) if previous else None
@@ -160,13 +159,10 @@ class Parsed:
 
     def declares_member(self, name: str) -> tuple[bool, bool]:
         """Whether the file's types declare a name: so that its bare name reaches it, and through `this` or `self`."""
-        if name not in self._members:
-            if self._names is None:
-                bare, own = self._members_here
-                self._members[name] = name in bare, name in own
-            else:
-                self._members[name] = self._names.of_types(name)
-        return self._members[name]
+        if self._names is not None:
+            return self._names.of_types(name)
+        bare, own = self._members_here
+        return name in bare, name in own
 
     @cached_property
     def _members_here(self) -> Captured:
