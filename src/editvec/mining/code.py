@@ -65,7 +65,7 @@ def refuse_by_text(hunk: Hunk, language: Language, recipe: Recipe) -> str | None
         return "pure-insertion"
     if not added and not _continues(removed):
         return "pure-deletion"
-    if recipe.single_line_statements and not all(_ends(line, language) for line in removed + added):
+    if recipe.single_line_statements and not all(_may_end_statement(line, language) for line in removed + added):
         return "no-unit"
     return None
 
@@ -78,10 +78,12 @@ def _plain(hunk: Hunk, mark: bytes) -> list[bytes]:
     return lines
 
 
-def _ends(line: bytes, language: Language) -> bool:
-    """Whether a line can end a statement: nothing but a comment follows the terminator."""
+def _may_end_statement(line: bytes, language: Language) -> bool:
+    """Whether a line can end a statement that `iclr19` takes: nothing but a comment follows the terminator."""
     bare = line.partition(b"//")[0].strip() if language.comment_marks[0] == b"//" else line.strip()
-    return not bare or bare.endswith(language.terminator) or b'"' in line
+    if not bare:
+        return True
+    return (bare.endswith(language.terminator) or b'"' in line) and not re.match(language.other_lines, bare)
 
 
 def _is_comment(line: bytes, language: Language) -> bool:

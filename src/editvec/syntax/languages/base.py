@@ -65,6 +65,8 @@ class Language:
     """What a statement ends with; empty where a line's end does."""
     single_line_statements: frozenset[str] = frozenset()
     """Kinds that the recipe `iclr19` takes: local declarations and expression statements."""
+    other_lines: bytes = b"(?!)"
+    """Pattern of how a line begins that belongs to none of them: the cheap test, before anything is parsed."""
     authors_query: str = ""
     """Captures as @name what the recipe `iclr19` renames wherever the name stands, and as @kept identifiers that it
     leaves alone all the same; "" for all declarations."""

@@ -170,6 +170,7 @@ CSHARP = Language(
     type_places=frozenset({"attribute", "base_list", "type", "type_argument_list"}),
     promises=frozenset({"readonly", "const", "static", "sealed"}),
     single_line_statements=frozenset({"local_declaration_statement", "expression_statement"}),
+    other_lines=rb"(?:return|public|private|protected|internal|void|yield\s+(?:return|break))\b|using\s+[\w.]+;|[gs]et;",
     member_wrapper=(b"class C {", b"}"),
     colon_apart=True,
     wrappers=(("class C { void M() { ", " } }"), ("class C { ", " }"), ("", "")),

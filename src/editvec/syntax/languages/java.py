@@ -117,6 +117,7 @@ JAVA = Language(
     type_places=frozenset({"annotation", "marker_annotation", "type_arguments"}),
     promises=frozenset({"final", "static", "sealed"}),
     single_line_statements=frozenset({"local_variable_declaration", "expression_statement"}),
+    other_lines=rb"(?:return|public|private|protected|void|import|package)\b",
     member_wrapper=(b"class C {", b"}"),
     colon_apart=True,
     wrappers=(("class C { void m() { ", " } }"), ("class C { ", " }"), ("", "")),
