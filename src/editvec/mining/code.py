@@ -17,8 +17,9 @@ from editvec.mining.walk import Hunk
 from editvec.syntax.canonical import Passage, canonicalise, is_declared
 from editvec.syntax.languages import Language
 from editvec.syntax.leaves import ERROR, Leaf
+from editvec.syntax.lines import line_of
 from editvec.syntax.token import decode
-from editvec.syntax.treesitter import Parsed, line_of
+from editvec.syntax.treesitter import Parsed
 from editvec.syntax.units import Unit
 
 Tally = Counter[str]

@@ -17,7 +17,8 @@ from editvec.mining.walk import FileChange, Hunk
 from editvec.syntax.facts import Recent
 from editvec.syntax.languages import Language
 from editvec.syntax.layout import Outline
-from editvec.syntax.treesitter import LineEdit, Parsed, line_starts
+from editvec.syntax.lines import line_starts
+from editvec.syntax.treesitter import LineEdit, Parsed
 
 _CACHE_BYTES = 6_000_000
 _CACHE_FILES = 250

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from typing import TypeVar
@@ -11,8 +12,11 @@ from typing import TypeVar
 import tree_sitter as ts
 
 from editvec.syntax.languages.base import Language
+from editvec.syntax.layout import Span
+from editvec.syntax.lines import line_of, line_starts
 from editvec.syntax.token import decode
 
+_END = 0xFFFFFFFF
 _K = TypeVar("_K")
 _T = TypeVar("_T")
 Captured = tuple[frozenset[str], frozenset[str]]
@@ -71,6 +75,21 @@ class Facts:
             self.grammar, language.authors_query or language.locals_query + language.members_query
         )
         self.declared = [(re.compile(before), re.compile(behind)) for before, behind in language.declared]
+
+    def parse(self, data: bytes, spans: Sequence[Span] | None = None, old: ts.Tree | None = None) -> ts.Tree:
+        """The tree of a file, or of some bytes of it, in order; on top of an old one whose nodes are where they are in
+        this file."""
+        if spans is None:
+            self.parser.included_ranges = [ts.Range((0, 0), (_END, _END), 0, _END)]
+        else:
+            # Nobody asks for a node's row, but how tree-sitter mends broken code depends on them.
+            starts = line_starts(data)
+            rows = [(line_of(starts, low), line_of(starts, high)) for low, high in spans]
+            self.parser.included_ranges = [
+                ts.Range((row, low - starts[row]), (end_row, high - starts[end_row]), low, high)
+                for (low, high), (row, end_row) in zip(spans, rows, strict=True)
+            ]
+        return self.parser.parse(data, old) if old is not None else self.parser.parse(data)
 
 
 @cache

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
-
-import tree_sitter as ts
 
 from editvec.syntax.facts import Captured, Declarations, Facts
 from editvec.syntax.layout import Layout, Span
@@ -27,11 +25,10 @@ _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?:if|elif|else|endif)\b[^\n]*", re.M)
 class Names:
     """The names of one file with a layout."""
 
-    def __init__(self, facts: Facts, data: bytes, layout: Layout, parse: Callable[[Sequence[Span]], ts.Tree]) -> None:
+    def __init__(self, facts: Facts, data: bytes, layout: Layout) -> None:
         self.facts = facts
         self.data = data
         self.layout = layout
-        self.parse = parse
 
     def of_types(self, name: str) -> tuple[bool, bool]:
         """Whether the file's types declare a name: so that its bare name reaches it, and through `this` or `self`."""
@@ -121,7 +118,7 @@ class Names:
         if key not in known:
             spans = self.layout.around(self.data, headers=(segment,))
             # Where only one branch of an #if is in the segment, it would break what is around it.
-            known[key] = query.names(self.parse(self._without_directives(spans)).root_node)
+            known[key] = query.names(self.facts.parse(self.data, self._without_directives(spans)).root_node)
         return known[key]
 
     def _key(self, segment: int) -> int:
@@ -150,7 +147,7 @@ class Names:
         """What some parts of the file declare together."""
         known, key = query.by_text, hash(b"".join([self.data[low:high] for low, high in spans]))
         if key not in known:
-            known[key] = query.names(self.parse(spans).root_node)
+            known[key] = query.names(self.facts.parse(self.data, spans).root_node)
         return known[key]
 
     def _of_block(self, number: int, query: Declarations) -> Captured:
@@ -159,14 +156,8 @@ class Names:
         text = self.data[self.layout.header(self.data, block.segment)[0] : block.end]
         known, key = query.by_text, hash(text)
         if key not in known:
-            known[key] = query.names(parse_alone(self.facts, text.join(self.facts.language.member_wrapper)).root_node)
+            known[key] = query.names(self.facts.parse(text.join(self.facts.language.member_wrapper)).root_node)
         return known[key]
-
-
-def parse_alone(facts: Facts, text: bytes) -> ts.Tree:
-    """The tree of a text that is all there is."""
-    facts.parser.included_ranges = [ts.Range(ts.Point(0, 0), ts.Point(0xFFFFFFFF, 0xFFFFFFFF), 0, 0xFFFFFFFF)]
-    return facts.parser.parse(text)
 
 
 def _is_inside(spans: Sequence[Span], at: int) -> bool:

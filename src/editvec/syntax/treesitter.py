@@ -7,23 +7,20 @@ It works on bytes and never fails on any: what the grammar cannot read becomes t
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
 import tree_sitter as ts
 
 from editvec.syntax.facts import Captured, facts_of, texts
 from editvec.syntax.languages.base import Language
 from editvec.syntax.layout import Change, Layout, Outline, move_outline, near, outline_of
 from editvec.syntax.leaves import Leaf, walk_leaves
+from editvec.syntax.lines import line_starts
 from editvec.syntax.names import Names
 from editvec.syntax.token import Token
 from editvec.syntax.units import Unit, find_units
-
-_NEWLINE = ord("\n")
 
 
 class LineEdit(NamedTuple):
@@ -75,7 +72,7 @@ class Parsed:
         old = None
         if previous and changes is not None and (previous[0].read is None) == (self.read is None):
             old = self._moved(*previous)
-        self.tree = self._parse(self.read, old)
+        self.tree = self.facts.parse(data, self.read, old)
 
     @property
     def layout(self) -> Layout | None:
@@ -113,20 +110,6 @@ class Parsed:
             tree.edit(start, start + size, end, (edit.after, 0), (last, 0), (edit.after_end, 0))
         return tree
 
-    def _parse(self, spans: Sequence[tuple[int, int]] | None, old: ts.Tree | None = None) -> ts.Tree:
-        """The tree of the given bytes, or of all."""
-        parser = self.facts.parser
-        whole = ((0, len(self.data)),)
-        parser.included_ranges = [
-            ts.Range(self._point(low), self._point(high), low, high) for low, high in spans or whole
-        ]
-        return parser.parse(self.data, old) if old is not None else parser.parse(self.data)
-
-    def _point(self, offset: int) -> tuple[int, int]:
-        # Nobody asks for a node's row, but how tree-sitter mends broken code depends on them.
-        row = line_of(self.line_starts, offset)
-        return row, offset - self.line_starts[row]
-
     def leaves(self, start: int, end: int) -> list[Leaf]:
         """The tokens that begin in the bytes [start, end), comments and white space left out."""
         self._make_sure(start, end)
@@ -148,14 +131,14 @@ class Parsed:
         for low, high in (*self.read, (end, end)):
             if low > at and at < end and not self.data[at : min(low, end)].isspace():
                 self.read = None
-                self.tree = self._parse(None)
+                self.tree = self.facts.parse(self.data)
                 return
             at = max(at, high)
 
     @cached_property
     def _names(self) -> Names | None:
         """What the file declares outside what was parsed; None when all was."""
-        return Names(self.facts, self.data, self.layout, self._parse) if self.layout else None
+        return Names(self.facts, self.data, self.layout) if self.layout else None
 
     def declares_member(self, name: str) -> tuple[bool, bool]:
         """Whether the file's types declare a name: so that its bare name reaches it, and through `this` or `self`."""
@@ -215,19 +198,6 @@ class Parsed:
         """Whether the smallest node around the bytes [start, end) could not be parsed whole."""
         node = self.tree.root_node.descendant_for_byte_range(start, max(start, end - 1))
         return node is not None and (node.has_error or node.is_error)
-
-
-@lru_cache(64)
-def line_starts(data: bytes) -> Sequence[int]:
-    """The offset of each line's first byte, and the length at the end. A version is asked about more than once."""
-    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1
-    starts: list[int] = [0, *ends.tolist()]
-    return starts if len(starts) > 1 and starts[-1] == len(data) else [*starts, len(data)]
-
-
-def line_of(starts: Sequence[int], offset: int) -> int:
-    """The 0-based line that an offset lies in."""
-    return bisect_right(starts, offset) - 1
 
 
 def tokenize(language: Language, data: bytes) -> list[Token]:
