@@ -42,10 +42,8 @@ class Names:
         blocks = self.layout.blocks
         past = 0
         for at in self._places(self.data, word):
-            number = bisect_right(blocks, at, key=lambda block: block.end)
-            if number == len(blocks):
-                return False
-            if at < max(past, blocks[number].start) or _is_inside(known, at):
+            number = bisect_right(blocks, (at + 1,)) - 1
+            if number < 0 or not past <= at < blocks[number].end or _is_inside(known, at):
                 continue
             past = blocks[number].end
             if any(name in names for names in self._of_block(number, query)):
@@ -162,5 +160,5 @@ class Names:
 
 def _is_inside(spans: Sequence[Span], at: int) -> bool:
     """Whether an offset lies in one of the spans, which are in order and apart."""
-    number = bisect_right(spans, at, key=lambda span: span[1])
-    return number < len(spans) and spans[number][0] <= at
+    number = bisect_right(spans, (at + 1,)) - 1
+    return number >= 0 and at < spans[number][1]

@@ -54,7 +54,7 @@ class Parsed:
         self.line_starts = line_starts(data)
         """The offset of each line's first byte, and the file's length at the end."""
         self._functions: list[tuple[int, int, frozenset[str]]] = []
-        self._declared: dict[str, bool] = {}
+        self._previous = previous[0] if previous else None
         self._asked: tuple[ts.Tree, tuple[frozenset[str], frozenset[int]]] | None = None
         changes = self._changes(*previous) if previous else None
         self.outline: Outline | None = None
@@ -153,11 +153,28 @@ class Parsed:
 
     def declares(self, name: str) -> bool:
         """Whether a name is declared anywhere in the file, as the recipe `iclr19` reads it."""
-        if name not in self._declared:
-            self._declared[name] = name in self._authors[0] or (
-                self.read is not None and self._names is not None and self._names.anywhere(name, self.read)
-            )
-        return self._declared[name]
+        if name in self._authors[0]:
+            return True
+        if self.read is None or self._names is None:
+            return False
+        if name not in self._beyond:
+            self._beyond[name] = self._names.anywhere(name, self.read)
+        return self._beyond[name]
+
+    @cached_property
+    def _beyond(self) -> dict[str, bool]:
+        """Name → whether it is declared beyond what was parsed: mostly what the edits since the previous version left
+        alone, and then known from there."""
+        previous = self._previous
+        return previous._beyond if previous is not None and previous._unread() == self._unread() else {}
+
+    def _unread(self) -> bytes:
+        """What was not parsed."""
+        at, parts = 0, []
+        for low, high in self.read or ((0, len(self.data)),):
+            parts.append(self.data[at:low])
+            at = high
+        return b"\0".join([*parts, self.data[at:]])
 
     def keeps(self, offset: int) -> bool:
         """Whether the recipe `iclr19` never renames the identifier at an offset, whatever is declared."""
