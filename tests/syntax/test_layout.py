@@ -130,16 +130,15 @@ def test_members_are_known_by_the_segment_that_declares_them(name: str, text: st
         assert near.declares_member(word) == whole.declares_member(word), word
 
 
-@pytest.mark.parametrize(("name", "text"), [each for each in DECLARATIONS if "#if" not in each[1]])
-def test_a_segment_makes_sense_without_the_declarations_around_it(name: str, text: str) -> None:
-    layout = scan(text.encode())
+@pytest.mark.parametrize("value", ["F()", '"a;b"', '"${a}"', "'x'", '"\\";"', "1\n  + 2"])
+def test_a_segment_makes_sense_without_the_value_before_it(value: str) -> None:
+    text = f"class A : B {{\n string X {{ get; }} = {value};\n public L<int> Y {{ get; set; }}\n}}\n".encode()
+    layout = scan(text)
     assert layout is not None
-    if layout.is_glued(text.encode()):
-        return
-    for segment in range(len(layout.segments)):
-        spans = layout.around(text.encode(), headers=(segment,))
-        read = b"".join(text.encode()[low:high] for low, high in spans)
-        assert not Parsed(_language(name), read).tree.root_node.has_error, read
+    segment = next(at for at, (low, high) in enumerate(layout.segments) if b"Y" in text[low:high])
+    read = b"".join(text[low:high] for low, high in layout.alone(text, segment))
+    assert not Parsed(_language("csharp"), read).tree.root_node.has_error, read
+    assert Parsed(_language("csharp"), text, places=[(0, 1)]).declares_member("X") == (True, True)
 
 
 @pytest.mark.parametrize("name", BRACED)

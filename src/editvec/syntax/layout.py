@@ -31,7 +31,9 @@ _CONTAINER = re.compile(
 )
 
 _LEAD = re.compile(rb"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|(?:using|import|package)\s[^;{}()=\n]*+;)*+")
-_TAIL = re.compile(rb"\s*+(?:;|[,.=)\]][^;{}]*+;?)|")
+_VALUE = rb'\s*+=(?:"(?:[^"\\\n]++|\\.)*+"|[^;{}"])*+;'
+_VALUE_BEHIND = re.compile(_VALUE)
+_TAIL = re.compile(_VALUE + rb"|\s*+[;,.=)\]][^;{}]*+;?|")
 _GLUED = re.compile(rb"[ \t]*+[\w{]")
 _OPEN = ord("{")
 
@@ -64,12 +66,17 @@ class Layout(NamedTuple):
     """For each segment, the one that is the header of the container around it; -1 for none."""
 
     def header(self, data: bytes, segment: int) -> Span:
-        """A segment that is wanted only for what it declares, without what belongs to the declaration before it, and
-        without the comments and imports at its start."""
+        """A segment that is wanted only for what it declares, without the comments and imports at its start."""
         low, high = self.segments[segment]
-        low = max(low, self.tail(data, segment - 1)[1]) if segment else low
         lead = _LEAD.match(data, low, high)
         return (lead.end() if lead else low), high
+
+    def alone(self, data: bytes, segment: int) -> list[Span]:
+        """The header of a segment with its tail and all that is around it, without the value of the declaration before
+        it: `string A { get; } = "a"; int B`"""
+        value = _VALUE_BEHIND.match(data, *self.segments[segment])
+        spans = self.around(data, headers=(segment,))
+        return without(spans, [value.span()]) if value else spans
 
     def skeleton(self, data: bytes) -> list[Span]:
         """All headers, the containers' braces, and the blocks' braces with nothing between them."""
@@ -95,8 +102,7 @@ class Layout(NamedTuple):
         blocks that are left out, and the headers and braces of all containers around them."""
         kept, whole = set(blocks), set(segments)
         wanted = whole.union(headers, [self.blocks[at].segment for at in kept])
-        spans: list[Span] = [self.blocks[at][:2] for at in kept]
-        spans += [self.tail(data, at) for at in (*headers, *[self.blocks[at].segment for at in kept])]
+        spans: list[Span] = [self.blocks[at][:2] for at in kept] + [self.tail(data, at) for at in headers]
         for segment in wanted:
             at = bisect_left(self.blocks, (self.segments[segment][1],))
             if at < len(self.blocks) and self.blocks[at].segment == segment and at not in kept:
@@ -252,6 +258,18 @@ def join(spans: list[Span]) -> list[Span]:
         else:
             joined.append((low, high))
     return joined
+
+
+def without(spans: Iterable[Span], holes: Sequence[Span]) -> list[Span]:
+    """The spans but for the holes, both in order."""
+    parts: list[Span] = []
+    for low, high in spans:
+        for start, end in holes:
+            if low < end and start < high:
+                parts.append((low, start))
+                low = max(low, end)
+        parts.append((low, high))
+    return [(low, high) for low, high in parts if low < high]
 
 
 def _met(spans: Sequence[tuple[int, ...]], low: int, high: int) -> range:

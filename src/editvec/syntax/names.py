@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from editvec.syntax.facts import Captured, Declarations, Facts
-from editvec.syntax.layout import Layout, Span
+from editvec.syntax.layout import Layout, Span, without
 from editvec.syntax.token import encode
 
 _IN_WORD = frozenset(b"0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") | frozenset(range(128, 256))
@@ -114,9 +114,9 @@ class Names:
         """What a segment and the headers around it declare."""
         known, key = query.by_text, self._key(segment)
         if key not in known:
-            spans = self.layout.around(self.data, headers=(segment,))
             # Where only one branch of an #if is in the segment, it would break what is around it.
-            known[key] = query.names(self.facts.parse(self.data, self._without_directives(spans)).root_node)
+            spans = without(self.layout.alone(self.data, segment), self._directives)
+            known[key] = query.names(self.facts.parse(self.data, spans).root_node)
         return known[key]
 
     def _key(self, segment: int) -> int:
@@ -126,20 +126,9 @@ class Names:
         parent = self.layout.parents[segment]
         return hash((self.data[low : high + 1], self.data[start:end], self._key(parent) if parent >= 0 else 0))
 
-    def _without_directives(self, spans: Sequence[Span]) -> Sequence[Span]:
-        if not self._has_directives:
-            return spans
-        parts: list[Span] = []
-        for low, high in spans:
-            for directive in _DIRECTIVE.finditer(self.data, low, high):
-                parts.append((low, directive.start()))
-                low = directive.end()
-            parts.append((low, high))
-        return [(low, high) for low, high in parts if low < high]
-
     @cached_property
-    def _has_directives(self) -> bool:
-        return _DIRECTIVE.search(self.data) is not None
+    def _directives(self) -> list[Span]:
+        return [directive.span() for directive in _DIRECTIVE.finditer(self.data)] if b"#" in self.data else []
 
     def _of_spans(self, spans: Sequence[Span], query: Declarations) -> Captured:
         """What some parts of the file declare together."""
