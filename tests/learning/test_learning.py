@@ -332,6 +332,12 @@ def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, 
     assert {place.confidence for place in given_up} == {replace(record, reversed=9, years=6.0).confidence}
 
 
+def test_a_statement_that_the_editor_puts_in_has_a_line_indented_as_its_place() -> None:
+    example = snippet_edit("Save(user);", "Check(user);\nSave(user);", "csharp", "e")
+    (found,) = finder_like(load(), [example], 0.3)([b"class A {\n\tvoid M(Order order) {\n\t\tSave(order);\n\t}\n}\n"])
+    assert [match.replacement for match in found] == ["Check(order);\n\t\tSave(order);"]
+
+
 def test_an_editor_follows_examples_in_texts() -> None:
     find = finder_like(load(), [snippet_edit("Log(a);", "Log.Debug(a);", "csharp", "e")], 0.7)
     texts = [b"class A {\n  void M() {\n    Log(one, two);\n    Save(one);\n  }\n}\n", b"class B {\n}\n"]

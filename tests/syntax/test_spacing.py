@@ -72,6 +72,22 @@ def test_what_nobody_says_is_written_as_most_people_do(language: str, text: str)
     assert spaced(Version("", ()), tokens, {}, {}, language) == text
 
 
+@pytest.mark.parametrize(
+    ("language", "before", "tokens", "kept", "text"),
+    [
+        ("csharp", "    F(a);", "G ( a ) ; F ( a ) ;", {5: 0, 6: 1, 7: 2, 8: 3, 9: 4}, "G(a);\n    F(a);"),
+        ("csharp", "\tF(a);", "F ( a ) ; G ( ) ;", {0: 0, 1: 1, 2: 2, 3: 3, 4: 4}, "F(a);\n\tG();"),
+        ("javascript", "f()", "g ( ) ; f ( )", {4: 0, 5: 1, 6: 2}, "g();\nf()"),
+        ("java", "x();", "for ( ; ; ) x ( ) ;", {5: 0, 6: 1, 7: 2, 8: 3}, "for (;;) x();"),
+        ("go", "f()", "if x := g ( ) ; x", {}, "if x := g(); x"),
+    ],
+)
+def test_a_statement_put_in_has_a_line(
+    language: str, before: str, tokens: str, kept: dict[int, int], text: str
+) -> None:
+    assert spaced(_version(before, language), tuple(tokens.split()), kept, {}, language) == text
+
+
 @given(st.lists(st.sampled_from(["a", "=", "(", ")", ",", '"s"', "12", ":", "-"]), max_size=12), st.data())
 def test_what_is_kept_whole_stays_as_it_was(tokens: list[str], data: st.DataObject) -> None:
     gaps = data.draw(st.lists(st.sampled_from([" ", "  ", "\n "]), min_size=len(tokens), max_size=len(tokens)))

@@ -160,11 +160,17 @@ def _rewritten(
     """The candidates for which the editor is sure enough and does what one of the edits does, with what it would write,
     those of a file together."""
     places = [(*place, decode(place[0].data[place[1] : place[2]])) for place in candidates]
-    asked = [(before, file.language) for file, _, _, before in places]
+    asked = [(_indent_at(file.data, start) + before, file.language) for file, start, _, before in places]
     answers = _answers(model, asked, len(asked) * [shown], len(asked) * [frozenset(map(model.gist, edits))])
     for (file, start, end, before), answer in zip(places, answers, strict=True):
         if answer is not None and answer.score >= threshold:
             yield file, Match("editor", start, end, before, answer.text)
+
+
+def _indent_at(data: bytes, start: int) -> str:
+    """The white space in front of a place, where its line has nothing else there."""
+    lead = data[data.rfind(b"\n", 0, start) + 1 : start]
+    return decode(lead) if not lead.strip(b" \t") else ""
 
 
 def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Finder:

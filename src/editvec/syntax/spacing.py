@@ -53,8 +53,11 @@ def habits_of(versions: Iterable[Version]) -> Habits:
 def spaced(before: Version, tokens: Tokens, kept: Mapping[int, int], habits: Habits, language: str) -> str:
     """`tokens` as text, of which some were `kept` (place → place in `before`): with the white space of `before` between
     those that were neighbours there, or had the like of each other beside them; its line ends where something was taken
-    away from or put into a line; then by the habits of `before`, by those of others, and by those of the language."""
-    gaps, own, usual = _gaps(before), habits_of([before]), _usual_gaps(tokens, languages.get(language))
+    away from or put into a line; then by the habits of `before`, by those of others, and by those of the language. A
+    statement that is put in gets a line, indented as `before` is, if its text says how."""
+    gaps, own = _gaps(before), habits_of([before])
+    indent = before.text[: len(before.text) - len(before.text.lstrip())].rpartition("\n")[2]
+    usual = _usual_gaps(tokens, languages.get(language), "\n" + indent)
     text = ""
     used: set[int] = set()
     for at, token in enumerate(tokens):
@@ -115,8 +118,9 @@ def _is_blank(gap: str) -> bool:
     return not gap.strip(" \t")
 
 
-def _usual_gaps(tokens: Tokens, language: Language | Markup) -> list[str]:
+def _usual_gaps(tokens: Tokens, language: Language | Markup, new_line: str) -> list[str]:
     """What most people write in front of each token of a text."""
+    lines = isinstance(language, Language) and language.line_a_statement
     apart = isinstance(language, Language) and language.colon_apart
     named = isinstance(language, Language) and language.tight_arguments
     angles, is_choice = _brackets_of_types(tokens), "?" in tokens and ":" in tokens
@@ -142,7 +146,7 @@ def _usual_gaps(tokens: Tokens, language: Language | Markup) -> list[str]:
             tight = last not in _KEYWORDS
         else:
             tight = token in _TIGHT_BEFORE or last in _TIGHT_BEHIND or (last, token) == ("{", "}")
-        gaps.append("" if tight or signed else " ")
+        gaps.append(new_line if lines and last == ";" and not depth else "" if tight or signed else " ")
         signed = token in _SIGNS and (not operand or (token == "..." and not tight))
         depth += (token in _BRACKETS) - (token in _CLOSING)
         in_type = token == ":" or (in_type and token != ",")

@@ -80,6 +80,8 @@ class Language:
     """Whether a colon mostly has a space in front of it, as in `class A : B`."""
     tight_arguments: bool = False
     """Whether `=` has no spaces around it in brackets, as in `f(a=1)`."""
+    line_a_statement: bool = True
+    """Whether what follows a semicolon outside all brackets mostly begins a line of its own."""
     empty_body: str = " { }"
     """What makes a header whole."""
     primaries: frozenset[str] = frozenset()

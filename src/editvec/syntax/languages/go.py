@@ -93,6 +93,7 @@ GO = Language(
     type_places=frozenset({"type_arguments"}),
     promises=frozenset({"const"}),
     terminator=b"",
+    line_a_statement=False,
     single_line_statements=frozenset(
         {"short_var_declaration", "var_declaration", "assignment_statement", "expression_statement"}
     ),

@@ -87,6 +87,7 @@ PYTHON = Language(
     type_places=frozenset({"attribute", "decorator", "type"}),
     braces=False,
     terminator=b"",
+    line_a_statement=False,
     single_line_statements=frozenset({"expression_statement"}),
     primaries=frozenset(
         [
