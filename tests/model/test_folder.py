@@ -115,7 +115,8 @@ def test_a_second_editor_is_found_beside_the_first(folder: Path) -> None:
     edits = random_edits(5)
     found = editvec.load(folder)
     assert found.second is not None
-    np.testing.assert_array_equal(found.second.encode(edits), found.encode(edits))
+    # The two put edits into batches in other orders, and on some processors a row's last bit depends on its place.
+    np.testing.assert_allclose(found.second.encode(edits), found.encode(edits), atol=1e-6)
     whole = dict(second.network.named_parameters())
     for name, weight in found.second.network.named_parameters():
         assert torch.equal(weight, whole[name]), name
