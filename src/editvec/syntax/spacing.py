@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from editvec.edit import Tokens, Version
 from editvec.syntax import languages
-from editvec.syntax.languages import Language, Markup
+from editvec.syntax.languages.base import Spacing
 
 Habits = Mapping[tuple[str, str], str]
 """What stands between tokens of two kinds."""
@@ -25,17 +25,12 @@ _TIGHT_BEFORE = frozenset(", ; ) ] ++ --".split())
 _TIGHT_BEHIND = frozenset(". ( [ ! ~".split())
 _OPENS_BEHIND = re.compile(r"[\w)\]>!?'\"]$")
 """What a bracket that opens stands directly behind: what is called, or looked into."""
-_SIGNS = frozenset("- + * ** & ...".split())
+_SIGNS = frozenset("- + * ** & ... @".split())
 """What stands directly in front of its operand where nothing stands in front of it that could be another one."""
 _SEVERAL = _SIGNS | frozenset("? < >".split())
 """What has several meanings, and is spaced by them."""
-_KEYWORDS = frozenset(
-    "if elif for foreach while switch match return in and or not is catch except with using lock yield await assert"
-    " case throw raise else from import".split()
-)
-"""Words, in any of the languages, that are not called and are no operands."""
 _BESIDE_TYPES = frozenset("> ( ) , ; [ . ?".split())
-_IN_TYPES = frozenset(". , ? [ ] :: & * < >".split())
+_IN_TYPES = frozenset(". , ? [ ] :: & * < > '".split())
 
 
 def habits_of(versions: Iterable[Version]) -> Habits:
@@ -57,7 +52,7 @@ def spaced(before: Version, tokens: Tokens, kept: Mapping[int, int], habits: Hab
     statement that is put in gets a line, indented as `before` is, if its text says how."""
     gaps, own = _gaps(before), habits_of([before])
     indent = before.text[: len(before.text) - len(before.text.lstrip())].rpartition("\n")[2]
-    usual = _usual_gaps(tokens, languages.get(language), "\n" + indent)
+    usual = _usual_gaps(tokens, languages.get(language).spacing, "\n" + indent)
     text = ""
     used: set[int] = set()
     for at, token in enumerate(tokens):
@@ -118,36 +113,48 @@ def _is_blank(gap: str) -> bool:
     return not gap.strip(" \t")
 
 
-def _usual_gaps(tokens: Tokens, language: Language | Markup, new_line: str) -> list[str]:
+def _usual_gaps(tokens: Tokens, facts: Spacing, new_line: str) -> list[str]:
     """What most people write in front of each token of a text."""
-    lines = isinstance(language, Language) and language.line_a_statement
-    apart = isinstance(language, Language) and language.colon_apart
-    named = isinstance(language, Language) and language.tight_arguments
     angles, is_choice = _brackets_of_types(tokens), "?" in tokens and ":" in tokens
     gaps: list[str] = []
     depth, in_type, signed = 0, False, False
+    lists: list[bool] = []
+    """Of the braces that are open, whether they hold names, as in `a::{b, c}`."""
     for at, token in enumerate(tokens):
         last, following = tokens[at - 1] if at else "", tokens[at + 1] if at + 1 < len(tokens) else ""
-        operand = bool(last) and last not in _KEYWORDS and (_kind(last) == "" or last in _CLOSING)
-        if at in angles or at - 1 in angles:
+        operand = bool(last) and last not in facts.words_apart and (_kind(last) == "" or last in _CLOSING)
+        if last in facts.joining or last in facts.prefixes:
+            tight = True
+        elif token in facts.joining:
+            tight = operand or last in _TIGHT_BEHIND or last in "<>"
+        elif lists and lists[-1] and (last == "{" or token == "}"):
+            tight = True
+        elif at in angles or at - 1 in angles:
             tight = token in _BESIDE_TYPES or last == "<" or (at in angles and token == "<")
         elif token in _OPENING:
-            tight = last in _TIGHT_BEHIND or (operand and _OPENS_BEHIND.search(last) is not None)
+            tight = last in _TIGHT_BEHIND or (facts.calls and operand and _OPENS_BEHIND.search(last) is not None)
             tight = tight and (last, token, following) != (")", "[", "]")
         elif token == ":":
-            tight = not apart and not is_choice
+            tight = not facts.colon_apart and not is_choice
         elif token == "?":
             tight = not is_choice
+        elif token == "!":
+            tight = operand or last in _TIGHT_BEHIND
         elif token == "...":
             tight = operand and following == ")"
-        elif named and depth and not in_type and "=" in (token, last):
+        elif facts.tight_arguments and depth and not in_type and "=" in (token, last):
             tight = True
         elif token == ".":
-            tight = last not in _KEYWORDS
+            tight = last not in facts.words_apart
         else:
             tight = token in _TIGHT_BEFORE or last in _TIGHT_BEHIND or (last, token) == ("{", "}")
-        gaps.append(new_line if lines and last == ";" and not depth else "" if tight or signed else " ")
+        statement = facts.line_a_statement and last == ";" and not depth
+        gaps.append(new_line if statement else "" if tight or signed else " ")
         signed = token in _SIGNS and (not operand or (token == "..." and not tight))
+        if token == "{":
+            lists.append(last == "::")
+        elif token == "}" and lists:
+            lists.pop()
         depth += (token in _BRACKETS) - (token in _CLOSING)
         in_type = token == ":" or (in_type and token != ",")
     return gaps

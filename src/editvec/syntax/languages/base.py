@@ -10,6 +10,26 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Spacing:
+    """How most people space a language, where languages differ."""
+
+    words_apart: frozenset[str] = frozenset()
+    """Keywords that are not called and are no operands: a bracket or a sign behind one stands apart from it."""
+    joining: frozenset[str] = frozenset({"::"})
+    """Signs without white space on either side."""
+    prefixes: frozenset[str] = frozenset({"@"})
+    """Signs that stand directly in front of what follows, whatever stands before them."""
+    calls: bool = True
+    """Whether a bracket stands directly behind a name."""
+    colon_apart: bool = False
+    """Whether a colon mostly has a space in front of it, as in `class A : B`."""
+    tight_arguments: bool = False
+    """Whether `=` has no spaces around it in brackets, as in `f(a=1)`."""
+    line_a_statement: bool = True
+    """Whether what follows a semicolon outside all brackets mostly begins a line of its own."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Language:
     """The facts about a programming language that the rooms above need."""
 
@@ -76,12 +96,7 @@ class Language:
     """What to put around a fragment so that it parses alone; tried in turn."""
     import_wrapper: tuple[str, str] = ("", "")
     """What to put around imports so that they parse alone."""
-    colon_apart: bool = False
-    """Whether a colon mostly has a space in front of it, as in `class A : B`."""
-    tight_arguments: bool = False
-    """Whether `=` has no spaces around it in brackets, as in `f(a=1)`."""
-    line_a_statement: bool = True
-    """Whether what follows a semicolon outside all brackets mostly begins a line of its own."""
+    spacing: Spacing = Spacing()
     empty_body: str = " { }"
     """What makes a header whole."""
     primaries: frozenset[str] = frozenset()
@@ -113,3 +128,4 @@ class Markup:
     """Pattern of what stands at the start of such a line and is no text: bullets, hashes."""
     indented_code: bool = False
     """Whether an indented block after a blank line is code."""
+    spacing: Spacing = Spacing(joining=frozenset(), prefixes=frozenset(), calls=False, line_a_statement=False)

@@ -1,6 +1,6 @@
 """C++ (and C, which its grammar reads): facts."""
 
-from editvec.syntax.languages.base import Language
+from editvec.syntax.languages.base import Language, Spacing
 
 CPP = Language(
     name="cpp",
@@ -110,9 +110,13 @@ CPP = Language(
     ),
     type_places=frozenset({"attribute"}),
     promises=frozenset({"const", "constexpr", "static", "final"}),
+    spacing=Spacing(
+        words_apart=frozenset("if for while switch return catch using case throw else".split()),
+        joining=frozenset({"::", "->"}),
+        colon_apart=True,
+    ),
     single_line_statements=frozenset({"declaration", "expression_statement"}),
     member_wrapper=(b"class C {", b"};"),
-    colon_apart=True,
     wrappers=(("void f() { ", " }"), ("", ""), ("class C { ", " };")),
     primaries=frozenset(
         [

@@ -1,6 +1,6 @@
 """C#: facts. The tokens are Roslyn's (`?.` is two), so that mined edits and the published data agree."""
 
-from editvec.syntax.languages.base import Language
+from editvec.syntax.languages.base import Language, Spacing
 
 _FUNCTIONS = [
     "method_declaration",
@@ -169,10 +169,16 @@ CSHARP = Language(
     ),
     type_places=frozenset({"attribute", "base_list", "type", "type_argument_list"}),
     promises=frozenset({"readonly", "const", "static", "sealed"}),
+    spacing=Spacing(
+        words_apart=frozenset(
+            "if for foreach while switch return in and or not is catch using lock yield await case throw else"
+            " from".split()
+        ),
+        colon_apart=True,
+    ),
     single_line_statements=frozenset({"local_declaration_statement", "expression_statement"}),
     other_lines=rb"(?:return|public|private|protected|internal|void|yield\s+(?:return|break))\b|using\s+[\w.]+;|[gs]et;",
     member_wrapper=(b"class C {", b"}"),
-    colon_apart=True,
     wrappers=(("class C { void M() { ", " } }"), ("class C { ", " }"), ("", "")),
     primaries=frozenset(
         [

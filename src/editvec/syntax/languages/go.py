@@ -1,6 +1,6 @@
 """Go: facts. Fields are reached through a receiver of any name, so only names of functions' scopes are canonical."""
 
-from editvec.syntax.languages.base import Language
+from editvec.syntax.languages.base import Language, Spacing
 
 GO = Language(
     name="go",
@@ -92,8 +92,11 @@ GO = Language(
     ),
     type_places=frozenset({"type_arguments"}),
     promises=frozenset({"const"}),
+    spacing=Spacing(
+        words_apart=frozenset("if for switch return case else import".split()),
+        line_a_statement=False,
+    ),
     terminator=b"",
-    line_a_statement=False,
     single_line_statements=frozenset(
         {"short_var_declaration", "var_declaration", "assignment_statement", "expression_statement"}
     ),

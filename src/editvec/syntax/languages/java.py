@@ -1,6 +1,6 @@
 """Java: facts."""
 
-from editvec.syntax.languages.base import Language
+from editvec.syntax.languages.base import Language, Spacing
 
 _FUNCTIONS = ["method_declaration", "constructor_declaration", "compact_constructor_declaration", "static_initializer"]
 
@@ -116,10 +116,13 @@ JAVA = Language(
     ),
     type_places=frozenset({"annotation", "marker_annotation", "type_arguments"}),
     promises=frozenset({"final", "static", "sealed"}),
+    spacing=Spacing(
+        words_apart=frozenset("if for while switch return catch yield assert case throw else import".split()),
+        colon_apart=True,
+    ),
     single_line_statements=frozenset({"local_variable_declaration", "expression_statement"}),
     other_lines=rb"(?:return|public|private|protected|void|import|package)\b",
     member_wrapper=(b"class C {", b"}"),
-    colon_apart=True,
     wrappers=(("class C { void m() { ", " } }"), ("class C { ", " }"), ("", "")),
     primaries=frozenset(
         [

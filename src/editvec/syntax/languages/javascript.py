@@ -1,6 +1,6 @@
 """JavaScript: facts. TypeScript builds on them."""
 
-from editvec.syntax.languages.base import Language
+from editvec.syntax.languages.base import Language, Spacing
 
 COMMENTS = frozenset({"comment", "html_comment", "hash_bang_line"})
 LITERALS = frozenset({"string", "template_string", "number", "regex"})
@@ -78,6 +78,7 @@ FIXED = frozenset(
         ("namespace_import", ""),
     }
 )
+WORDS_APART = frozenset("if for while switch return in catch yield await case throw else from import".split())
 SINGLE_LINE = frozenset({"lexical_declaration", "variable_declaration", "expression_statement"})
 WRAPPERS = (("", ""), ("class C { ", " }"), ("function f() { ", " }"))
 PRIMARIES = frozenset(
@@ -134,6 +135,7 @@ JAVASCRIPT = Language(
     fixed=FIXED,
     type_places=frozenset({"decorator"}),
     promises=frozenset({"const", "static"}),
+    spacing=Spacing(words_apart=WORDS_APART),
     braces=False,
     terminator=b"",
     single_line_statements=SINGLE_LINE,

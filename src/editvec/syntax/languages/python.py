@@ -1,6 +1,6 @@
 """Python: facts."""
 
-from editvec.syntax.languages.base import Language
+from editvec.syntax.languages.base import Language, Spacing
 
 PYTHON = Language(
     name="python",
@@ -86,8 +86,16 @@ PYTHON = Language(
     ),
     type_places=frozenset({"attribute", "decorator", "type"}),
     braces=False,
+    spacing=Spacing(
+        words_apart=frozenset(
+            "if elif for while match return in and or not is except with yield await assert case raise else from"
+            " import".split()
+        ),
+        prefixes=frozenset(),
+        tight_arguments=True,
+        line_a_statement=False,
+    ),
     terminator=b"",
-    line_a_statement=False,
     single_line_statements=frozenset({"expression_statement"}),
     primaries=frozenset(
         [
@@ -108,7 +116,6 @@ PYTHON = Language(
             "none",
         ]
     ),
-    tight_arguments=True,
     empty_body=" pass",
     loose="a or b",
     places=(

@@ -1,6 +1,6 @@
 """Rust: facts."""
 
-from editvec.syntax.languages.base import Language
+from editvec.syntax.languages.base import Language, Spacing
 
 RUST = Language(
     name="rust",
@@ -100,6 +100,11 @@ RUST = Language(
     ),
     type_places=frozenset({"attribute", "type_arguments"}),
     promises=frozenset({"const", "static"}),
+    spacing=Spacing(
+        words_apart=frozenset("if for while match return in else".split()),
+        joining=frozenset({"::", "..", "..="}),
+        prefixes=frozenset({"'", "#"}),
+    ),
     single_line_statements=frozenset({"let_declaration", "expression_statement"}),
     member_wrapper=(b"impl C {", b"}"),
     wrappers=(("fn f() { ", " }"), ("", ""), ("struct S { ", " }"), ("impl S { ", " }")),

@@ -1,7 +1,7 @@
 """TypeScript and its dialect with markup, TSX: facts, on top of JavaScript's."""
 
 from editvec.syntax.languages import javascript as js
-from editvec.syntax.languages.base import Language
+from editvec.syntax.languages.base import Language, Spacing
 
 
 def _dialect(name: str, extensions: tuple[str, ...], grammar: str) -> Language:
@@ -40,6 +40,7 @@ def _dialect(name: str, extensions: tuple[str, ...], grammar: str) -> Language:
         accesses=js.ACCESSES,
         type_places=frozenset({"decorator", "type", "type_arguments"}),
         promises=frozenset({"readonly", "const", "static"}),
+        spacing=Spacing(words_apart=js.WORDS_APART | {"is"}),
         fixed=js.FIXED | {("nested_type_identifier", "module")},
         braces=False,
         terminator=b"",
