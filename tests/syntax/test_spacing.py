@@ -73,6 +73,8 @@ def test_a_text_of_two_minds_has_no_habit() -> None:
         ("cpp", "std::vector<int> xs = ::make(p->size());"),
         ("python", "@app.route(path)"),
         ("python", "x = a @ b"),
+        ("markdown", "See `a`, and (`b`), a well-known way."),
+        ("rst", "The well-known and/or `b` of ``c``."),
         ("go", "return append(xs, &T, -1, f(ys...))"),
         ("go", "func f(xs ...int) error"),
     ],

@@ -29,6 +29,7 @@ _SIGNS = frozenset("- + * ** & ... @".split())
 """What stands directly in front of its operand where nothing stands in front of it that could be another one."""
 _SEVERAL = _SIGNS | frozenset("? < >".split())
 """What has several meanings, and is spaced by them."""
+_BEFORE_QUOTES = frozenset("( [ :".split())
 _BESIDE_TYPES = frozenset("> ( ) , ; [ . ?".split())
 _IN_TYPES = frozenset(". , ? [ ] :: & * < > '".split())
 
@@ -115,20 +116,16 @@ def _is_blank(gap: str) -> bool:
 
 def _usual_gaps(tokens: Tokens, facts: Spacing, new_line: str) -> list[str]:
     """What most people write in front of each token of a text."""
-    angles, is_choice = _brackets_of_types(tokens), "?" in tokens and ":" in tokens
+    angles, held, is_choice = _brackets_of_types(tokens), _held(tokens, facts.quotes), "?" in tokens and ":" in tokens
     gaps: list[str] = []
     depth, in_type, signed = 0, False, False
-    lists: list[bool] = []
-    """Of the braces that are open, whether they hold names, as in `a::{b, c}`."""
     for at, token in enumerate(tokens):
         last, following = tokens[at - 1] if at else "", tokens[at + 1] if at + 1 < len(tokens) else ""
         operand = bool(last) and last not in facts.words_apart and (_kind(last) == "" or last in _CLOSING)
-        if last in facts.joining or last in facts.prefixes:
+        if at in held or last in facts.joining or last in facts.prefixes:
             tight = True
         elif token in facts.joining:
             tight = operand or last in _TIGHT_BEHIND or last in "<>"
-        elif lists and lists[-1] and (last == "{" or token == "}"):
-            tight = True
         elif at in angles or at - 1 in angles:
             tight = token in _BESIDE_TYPES or last == "<" or (at in angles and token == "<")
         elif token in _OPENING:
@@ -151,13 +148,29 @@ def _usual_gaps(tokens: Tokens, facts: Spacing, new_line: str) -> list[str]:
         statement = facts.line_a_statement and last == ";" and not depth
         gaps.append(new_line if statement else "" if tight or signed else " ")
         signed = token in _SIGNS and (not operand or (token == "..." and not tight))
+        depth += (token in _BRACKETS) - (token in _CLOSING)
+        in_type = token == ":" or (in_type and token != ",")
+    return gaps
+
+
+def _held(tokens: Tokens, quotes: frozenset[str]) -> set[int]:
+    """Where a token stands directly behind the one before it because a quote, of one sign or several, is around
+    one of the two, or braces that hold names: `a::{b, c}`"""
+    found: set[int] = set()
+    quoted = False
+    lists: list[bool] = []
+    for at, (last, token) in enumerate(pairwise(("", *tokens))):
+        ended = last in quotes and token != last
+        quoted ^= ended
+        if (quoted or last == token or last in _BEFORE_QUOTES) if token in quotes else ended and quoted:
+            found.add(at)
+        if lists and lists[-1] and (last == "{" or token == "}"):
+            found.add(at)
         if token == "{":
             lists.append(last == "::")
         elif token == "}" and lists:
             lists.pop()
-        depth += (token in _BRACKETS) - (token in _CLOSING)
-        in_type = token == ":" or (in_type and token != ",")
-    return gaps
+    return found
 
 
 def _brackets_of_types(tokens: Tokens) -> set[int]:

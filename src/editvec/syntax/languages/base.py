@@ -19,6 +19,8 @@ class Spacing:
     """Signs without white space on either side."""
     prefixes: frozenset[str] = frozenset({"@"})
     """Signs that stand directly in front of what follows, whatever stands before them."""
+    quotes: frozenset[str] = frozenset()
+    """Signs, one or several of a kind, that stand directly around what they hold."""
     calls: bool = True
     """Whether a bracket stands directly behind a name."""
     colon_apart: bool = False
@@ -128,4 +130,6 @@ class Markup:
     """Pattern of what stands at the start of such a line and is no text: bullets, hashes."""
     indented_code: bool = False
     """Whether an indented block after a blank line is code."""
-    spacing: Spacing = Spacing(joining=frozenset(), prefixes=frozenset(), calls=False, line_a_statement=False)
+    spacing: Spacing = Spacing(
+        joining=frozenset("-/"), prefixes=frozenset(), quotes=frozenset("`"), calls=False, line_a_statement=False
+    )
