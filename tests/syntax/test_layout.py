@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -139,6 +140,16 @@ def test_a_segment_makes_sense_without_the_value_before_it(value: str) -> None:
     read = b"".join(text[low:high] for low, high in layout.alone(text, segment))
     assert not Parsed(_language("csharp"), read).tree.root_node.has_error, read
     assert Parsed(_language("csharp"), text, places=[(0, 1)]).declares_member("X") == (True, True)
+
+
+@pytest.mark.parametrize("name", ["csharp", "java"])
+def test_a_long_list_of_names_takes_no_long_time(name: str) -> None:
+    text = b"class A {\n void M() {\n  F(" + b"x, " * 100_000 + b"x);\n }\n int y;\n}\n"
+    start = time.process_time()
+    near = Parsed(_language(name), text, places=[(4, 5)], margin=0)
+    assert not near.declares("x")
+    assert near.declares("y")
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("name", BRACED)

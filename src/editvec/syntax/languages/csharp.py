@@ -118,11 +118,11 @@ CSHARP = Language(
             rb"\s*(?:=(?!=)|[;,){\[]|in\b|/[/*])",
         ),
         # One more of the same type: no list of arguments goes on like that.
-        (rb"(?<=,)", rb"(?:\s*,\s*@?\w+)*\s*(?:[;\[]|=(?!=)|/[/*])"),
+        (rb"(?<=,)", rb"(?:\s*+,\s*+@?\w++){0,30}+\s*+(?:[;\[]|=(?!=)|/[/*])"),
         # A property of an interface that the type implements.
         (rb"(?<=\.)", rb"\s*\{"),
         # A lambda's.
-        (rb"", rb"(?:\s*,\s*@?\w+)*\s*\)?\s*=>"),
+        (rb"", rb"(?:\s*+,\s*+@?\w++){0,30}+\s*+\)?\s*=>"),
     ),
     authors_query="""
         (variable_declarator name: (identifier) @name)

@@ -93,9 +93,9 @@ JAVA = Language(
             rb"\s*(?:=(?!=)|[;,)\[:]|/[/*])",
         ),
         # One more of the same type: no list of arguments goes on like that.
-        (rb"(?<=,)", rb"(?:\s*,\s*[\w$]+)*\s*(?:[;\[]|=(?!=)|/[/*])"),
+        (rb"(?<=,)", rb"(?:\s*+,\s*+[\w$]++){0,30}+\s*+(?:[;\[]|=(?!=)|/[/*])"),
         # A lambda's.
-        (rb"", rb"(?:\s*,\s*[\w$]+)*\s*\)?\s*->"),
+        (rb"", rb"(?:\s*+,\s*+[\w$]++){0,30}+\s*+\)?\s*->"),
     ),
     accesses={"field_access": ("object", "field")},
     fixed=frozenset(
