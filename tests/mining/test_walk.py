@@ -89,8 +89,8 @@ def test_hunks_name_the_lines_that_they_hold(versions: list[bytes]) -> None:
     different = [(one, two) for one, two in pairwise(versions) if one != two]
     for (before, after), file in zip(different, found, strict=True):
         for hunk in file.hunks:
-            assert before.split(b"\n")[hunk.before :][: hunk.num_before] == hunk.lines(b"-")
-            assert after.split(b"\n")[hunk.after :][: hunk.num_after] == hunk.lines(b"+")
+            assert before.split(b"\n")[hunk.before :][: hunk.num_before] == hunk.sides()[0]
+            assert after.split(b"\n")[hunk.after :][: hunk.num_after] == hunk.sides()[1]
 
 
 @settings(max_examples=40, deadline=None)

@@ -53,7 +53,7 @@ def refuse_by_text(hunk: Hunk, language: Language, recipe: Recipe) -> str | None
     """The filter that drops a hunk at sight, before anything is read or parsed; None to go on."""
     if hunk.num_before > recipe.max_lines or hunk.num_after > recipe.max_lines:
         return "too-many-lines"
-    removed, added = _plain(hunk, b"-"), _plain(hunk, b"+")
+    removed, added = _plain(hunk)
     if b"".join(b"".join(removed).split()) == b"".join(b"".join(added).split()):
         return "formatting"
     if all(_is_comment(line, language) for line in removed + added):
@@ -71,12 +71,13 @@ def refuse_by_text(hunk: Hunk, language: Language, recipe: Recipe) -> str | None
     return None
 
 
-def _plain(hunk: Hunk, mark: bytes) -> list[bytes]:
-    """The lines of one side; at the start of a file without the mark that may stand there, which is no code."""
-    lines = hunk.lines(mark)
-    if not hunk.before and lines:
-        lines[0] = lines[0].removeprefix(files.BOM)
-    return lines
+def _plain(hunk: Hunk) -> tuple[list[bytes], list[bytes]]:
+    """The lines of both sides; at the start of a file without the mark that may stand there, which is no code."""
+    sides = hunk.sides()
+    if not hunk.before:
+        for lines in sides:
+            lines[:1] = [line.removeprefix(files.BOM) for line in lines[:1]]
+    return sides
 
 
 def _may_end_statement(line: bytes, language: Language) -> bool:
@@ -126,29 +127,33 @@ def find_regions(all_hunks: Sequence[Hunk], passing: Sequence[Hunk], recipe: Rec
             yield Region(hunk.before, hunk.num_before, hunk.after, hunk.num_after)
         return
     wanted = set(passing)
-    telling = [hunk for hunk in all_hunks if not _is_silent(hunk)]
-    tally["comment"] += len(wanted.difference(telling))
-    for group in _groups(telling, recipe.context_lines):
-        if not wanted.intersection(group):
+    # Hunks that are close without the silent ones between them are close with them, too.
+    for neighbours in _groups(all_hunks, recipe.context_lines):
+        if not wanted.intersection(neighbours):
             continue
-        first, last = group[0], group[-1]
-        num_before = last.before + last.num_before - first.before
-        num_after = last.after + last.num_after - first.after
-        if max(num_before, num_after) > recipe.max_lines:
-            tally["crowded"] += len(wanted.intersection(group))
-        elif recipe.same_line_count and num_before != num_after:
-            tally["line-counts-differ"] += len(wanted.intersection(group))
-        else:
-            yield Region(first.before, num_before, first.after, num_after)
+        telling = [hunk for hunk in neighbours if not _is_silent(hunk)]
+        tally["comment"] += len(wanted.intersection(neighbours).difference(telling))
+        for group in _groups(telling, recipe.context_lines):
+            inside = len(wanted.intersection(group))
+            if not inside:
+                continue
+            first, last = group[0], group[-1]
+            num_before = last.before + last.num_before - first.before
+            num_after = last.after + last.num_after - first.after
+            if max(num_before, num_after) > recipe.max_lines:
+                tally["crowded"] += inside
+            elif recipe.same_line_count and num_before != num_after:
+                tally["line-counts-differ"] += inside
+            else:
+                yield Region(first.before, num_before, first.after, num_after)
 
 
 def _is_silent(hunk: Hunk) -> bool:
     """Whether the canonical form cannot show a hunk: layout, comments and attributes are all that differs."""
-    sides = []
-    for mark in (b"-", b"+"):
-        lines = [line for line in hunk.lines(mark) if not _ASIDE.fullmatch(line)]
-        sides.append(b"".join(b"\n".join(lines).split()))
-    return sides[0] == sides[1]
+    before, after = (
+        b"".join(b"\n".join([line for line in lines if not _ASIDE.fullmatch(line)]).split()) for lines in hunk.sides()
+    )
+    return before == after
 
 
 def _groups(hunks: Sequence[Hunk], room: int) -> Iterator[list[Hunk]]:

@@ -33,7 +33,8 @@ def refuse_by_text(hunk: Hunk, recipe: Recipe) -> str | None:
     """The filter that drops a hunk at sight; None to go on."""
     if hunk.num_before > recipe.max_lines or hunk.num_after > recipe.max_lines:
         return "too-many-lines"
-    if b"".join(hunk.lines(b"-")).split() == b"".join(hunk.lines(b"+")).split():
+    removed, added = hunk.sides()
+    if b"".join(removed).split() == b"".join(added).split():
         return "formatting"
     return None
 

@@ -46,9 +46,10 @@ class Hunk(NamedTuple):
     text: bytes
     """The patch's lines: those taken away begin with `-`, those put in with `+`."""
 
-    def lines(self, mark: bytes) -> list[bytes]:
-        """The lines of one side, without their marks."""
-        return [line[1:] for line in self.text.split(b"\n") if line.startswith(mark)]
+    def sides(self) -> tuple[list[bytes], list[bytes]]:
+        """The lines taken away and those put in, without their marks."""
+        lines = self.text.split(b"\n")
+        return [line[1:] for line in lines if line[:1] == b"-"], [line[1:] for line in lines if line[:1] == b"+"]
 
     def added(self) -> bytes:
         """The lines put in, as they stand in the file."""

@@ -117,11 +117,14 @@ def is_declared(parsed: Parsed, leaf: Leaf) -> bool:
 
 
 def _declared_by_name(before: Parsed, after: Parsed) -> Callable[[Parsed, Leaf], bool]:
-    roles = (Role.NAME, Role.OWN_MEMBER, Role.FOREIGN_NAME, Role.KEYWORD)
+    known: dict[tuple[bool, str], bool] = {}
 
     def declared(parsed: Parsed, leaf: Leaf) -> bool:
-        if leaf.role not in roles or parsed.keeps(leaf.start):
+        if leaf.role is Role.LITERAL:
             return False
-        return before.declares(leaf.text) or (parsed is after and after.declares(leaf.text))
+        key = parsed is after, leaf.text
+        if key not in known:
+            known[key] = before.declares(leaf.text) or (parsed is after and after.declares(leaf.text))
+        return known[key] and not parsed.keeps(leaf.start)
 
     return declared
