@@ -110,3 +110,65 @@ def test_paragraphs_are_in_order_and_apart(text: str, name: str) -> None:
     for paragraph in paragraphs(markup, text.split("\n")):
         assert last < paragraph.first <= paragraph.last
         last = paragraph.last
+
+
+QUOTED = """\
+---
+title: Nothing. To read.
+---
+> ##### A heading
+>
+> A quotation runs over
+> two lines. It ends here.
+> ```
+> code. Not prose.
+plain text after a fence that the quotation ends
+
+> > Deeper words
+> shallower words
+
+---
+
+After a rule all goes on.
+
+````text
+```
+Still code. Not prose.
+````
+Behind the code. ```inline``` is no fence.
+```one line``` begins no fence either.
+<!-- a comment --> skipped
+<!-- a long
+comment. Not prose. -->
+> quoted at last"""
+
+
+def test_quotations_fences_and_rules_of_markdown() -> None:
+    """A quotation is prose whose lines belong together; only a whole fence hides what is behind it."""
+    markup = get("markdown")
+    assert isinstance(markup, Markup)
+    found = [(p.first, p.last, p.text) for p in paragraphs(markup, QUOTED.split("\n"))]
+    assert found == [
+        (3, 3, "A heading"),
+        (5, 6, "A quotation runs over\ntwo lines. It ends here."),
+        (9, 9, "plain text after a fence that the quotation ends"),
+        (11, 11, "Deeper words"),
+        (12, 12, "shallower words"),
+        (16, 16, "After a rule all goes on."),
+        (22, 23, "Behind the code. ```inline``` is no fence.\n```one line``` begins no fence either."),
+        (27, 27, "quoted at last"),
+    ]
+
+
+NESTED = r"""\begin{figure}
+\begin{tabular}{l} a \end{tabular}
+Not prose yet.
+\end{figure}
+\begin{equation} x \end{equation}
+Prose again."""
+
+
+def test_a_latex_environment_ends_where_it_is_ended_itself() -> None:
+    markup = get("latex")
+    assert isinstance(markup, Markup)
+    assert [p.text for p in paragraphs(markup, NESTED.split("\n"))] == ["Prose again."]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from editvec.edit import Edit
+    from editvec.edit import Edit, Tokens
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _CONTEXT_WIDTH = 120
@@ -123,9 +123,14 @@ def word_diff(edit: Edit) -> tuple[Text, Text]:
     return lines[0], lines[1]
 
 
-def shorten(tokens: tuple[str, ...], *, end: bool) -> str:
-    """Context on one line: its end or its start, as much as fits."""
-    line = printable(" ".join(tokens)).replace("\n", "⏎")
+def shorten(edit: Edit, tokens: Tokens, *, end: bool) -> str:
+    """An edit's context on one line, spaced as the edit is: its end or its start, as much as fits."""
+    words = tuple([token.replace("\n", "⏎") for token in tokens])
+    from editvec.edit import Version
+    from editvec.syntax.spacing import habits_of, spaced
+
+    text = spaced(Version("", ()), words, {}, habits_of([edit.before, edit.after]), edit.language)
+    line = printable(text.replace("\n", " "))
     if len(line) <= _CONTEXT_WIDTH:
         return line
     return "…" + line[-_CONTEXT_WIDTH:] if end else line[:_CONTEXT_WIDTH] + "…"
@@ -152,9 +157,9 @@ def print_edit(out: Console, edit: Edit, number: int | None = None) -> None:
         head.append(f"  {printable(edit.id)}")
     out.print(head)
     if edit.context_before:
-        out.print(Text(f"  {shorten(edit.context_before, end=True)}", "dim"))
+        out.print(Text(f"  {shorten(edit, edit.context_before, end=True)}", "dim"))
     for line in word_diff(edit):
         out.print(line)
     if edit.context_behind:
-        out.print(Text(f"  {shorten(edit.context_behind, end=False)}", "dim"))
+        out.print(Text(f"  {shorten(edit, edit.context_behind, end=False)}", "dim"))
     out.print()

@@ -78,28 +78,49 @@ class Paragraph(NamedTuple):
     text: str
 
 
+class _Begun(NamedTuple):
+    """A block to leave out that begins in a line: what ends it, and whether that is in the same line."""
+
+    closing: re.Pattern[str]
+    is_over: bool
+
+
+def _begun(markup: Markup, line: str) -> _Begun | None:
+    for opening, closing in markup.fences:
+        if match := re.match(opening, line):
+            ends = re.compile(closing.replace("{opened}", re.escape(match[1])))
+            return _Begun(ends, ends.match(line, match.end()) is not None)
+    return None
+
+
 def paragraphs(markup: Markup, lines: list[str]) -> Iterator[Paragraph]:
     """The paragraphs of a file, given its lines."""
-    fences = [(re.compile(opening), re.compile(closing)) for opening, closing in markup.fences]
     skip, starts, marker = re.compile(markup.skip), re.compile(markup.starts), re.compile(markup.marker)
     run: list[str] = []
-    first = 0
-    closing: re.Pattern[str] | None = None
+    first = depth = 0
+    closing = re.compile(markup.preamble) if lines and re.match(markup.preamble, lines[0]) else None
     blank_before = True
     for number, line in enumerate(lines):
         bare = line.rstrip("\r\n")
-        if closing is not None:
-            closing = None if closing.match(bare) else closing
+        quote = re.match(markup.quote, bare)
+        around = quote.group().count(">") if quote else 0
+        # A block to leave out ends with the quotation that it is in, and what is in it is not looked at.
+        if closing is not None and around >= depth:
+            inner = bare[quote.end() :] if quote and depth else bare
+            closing = None if number and closing.match(inner) else closing
             blank_before = True
             continue
-        begun = next((ends for begins, ends in fences if begins.match(bare)), None)
-        code = markup.indented_code and blank_before and not run and re.match(r"(\t| {4,})\S", bare)
+        closing = None
+        bare = bare[quote.end() :] if quote else bare
+        moved, depth = around != depth, around
+        begun = _begun(markup, bare)
+        code = markup.indented_code and (blank_before or moved) and not run and re.match(r"(\t| {4,})\S", bare)
         interrupts = begun is not None or not bare.strip() or skip.match(bare) or code
-        if run and (interrupts or starts.match(bare)):
+        if run and (interrupts or moved or starts.match(bare)):
             yield Paragraph(first, number - 1, "\n".join(run))
             run = []
-        if begun is not None and not (begun.match(bare) and len(bare.strip()) > 3 and "-->" in bare):
-            closing = begun
+        if begun is not None:
+            closing = None if begun.is_over else begun.closing
         elif not interrupts:
             if not run:
                 first = number

@@ -121,7 +121,12 @@ class Markup:
     name: str
     extensions: tuple[str, ...]
     fences: tuple[tuple[str, str], ...] = ()
-    """(opening, closing) line patterns of blocks to leave out: code, tables, front matter."""
+    """(opening, closing) line patterns of blocks to leave out: code, tables. `{opened}` in a closing pattern stands for
+    what the group of the opening one matched."""
+    preamble: str = "(?!)"
+    """Pattern of the first line of a file and of the line that ends what it begins, to leave out: front matter."""
+    quote: str = "(?!)"
+    """Pattern of what stands in front of every line of a quotation, with a `>` for each that is around it."""
     skip: str = "(?!)"
     """Pattern of single lines to leave out."""
     starts: str = "(?!)"

@@ -6,10 +6,16 @@ LANGUAGES = (
     Markup(
         name="markdown",
         extensions=(".md", ".markdown", ".mdx"),
-        fences=((r"\s*(```|~~~)", r"\s*(```|~~~)\s*$"), (r"\A---\s*$", r"---\s*$"), (r"\s*<!--", r".*-->")),
+        fences=(
+            (r"\s*(`{3,})(?!.*`)", r"\s*{opened}`*\s*$"),
+            (r"\s*(~{3,})", r"\s*{opened}~*\s*$"),
+            (r"\s*(<!--)", r".*-->"),
+        ),
+        preamble=r"(?:---|\+\+\+)\s*$",
+        quote=r"(?: {0,3}>[ \t]?)+",
         skip=r"\s*(\||<|\[[^\]]+\]:|!\[|={3,}\s*$|-{3,}\s*$|\{[{%])",
-        starts=r"\s*([-*+]\s|\d+[.)]\s|#+\s|>)",
-        marker=r"\s*(?:(?:[-*+]|\d+[.)]|#+|>)\s+)*(?:\[[ x]\]\s+)?",
+        starts=r"\s*([-*+]\s|\d+[.)]\s|#+\s)",
+        marker=r"\s*(?:(?:[-*+]|\d+[.)]|#+)\s+)*(?:\[[ x]\]\s+)?",
         indented_code=True,
     ),
     Markup(
@@ -18,9 +24,9 @@ LANGUAGES = (
         fences=(
             (
                 r"\s*\\begin\{(verbatim|lstlisting|minted|equation|align|tabular|tikzpicture|figure|table)",
-                r"\s*\\end\{(verbatim|lstlisting|minted|equation|align|tabular|tikzpicture|figure|table)",
+                r".*\\end\{{opened}",
             ),
-            (r"\s*\\\[\s*$", r"\s*\\\]"),
+            (r"\s*(\\\[)\s*$", r"\s*\\\]"),
         ),
         skip=r"\s*(%|\\(begin|end|documentclass|usepackage|label|newcommand|input|include|bibliography|"
         r"vspace|centering|maketitle)\b)",
