@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,14 @@ def test_show(mined: Path) -> None:
     assert json.loads(run("show", str(mined), identity, "--json").stdout)[0]["id"] == identity
     again = run("show", str(mined), "-n", "3", "--random", "--seed", "5").stdout
     assert again == run("show", str(mined), "-n", "3", "--random", "--seed", "5").stdout
+
+
+def test_contexts_are_shown_as_people_write(mined: Path, tmp_path: Path) -> None:
+    shown = run("show", str(mined), "--like", "ConfigureAwait", "-n", "50").stdout
+    assert " . " not in shown and " ;" not in shown
+    foreign = tmp_path / "foreign.parquet"
+    store.write(foreign, [replace(edit, language="kotlin") for edit in store.read(mined)])
+    assert run("show", str(foreign), "#1").stdout.startswith("#1  kotlin")
 
 
 def test_stats_over_splits(mined: Path, tmp_path: Path) -> None:

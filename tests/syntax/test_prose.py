@@ -172,3 +172,18 @@ def test_a_latex_environment_ends_where_it_is_ended_itself() -> None:
     markup = get("latex")
     assert isinstance(markup, Markup)
     assert [p.text for p in paragraphs(markup, NESTED.split("\n"))] == ["Prose again."]
+
+
+ROLES = """\
+:date: today
+
+For all of it head over to the
+:class:`Request` documentation. Or read on.
+"""
+
+
+def test_a_line_of_rst_may_begin_with_a_role() -> None:
+    markup = get("rst")
+    assert isinstance(markup, Markup)
+    found = [p.text for p in paragraphs(markup, ROLES.split("\n"))]
+    assert found == ["For all of it head over to the\n:class:`Request` documentation. Or read on."]

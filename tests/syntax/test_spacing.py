@@ -75,6 +75,8 @@ def test_a_text_of_two_minds_has_no_habit() -> None:
         ("python", "x = a @ b"),
         ("markdown", "See `a`, and (`b`), a well-known way."),
         ("rst", "The well-known and/or `b` of ``c``."),
+        ("rst", "See the :func:`a` of (:py:class:`b`), or this: `c`, :data:`d` :ref:`e`."),
+        ("markdown", "Try this: `a`, or that:"),
         ("go", "return append(xs, &T, -1, f(ys...))"),
         ("go", "func f(xs ...int) error"),
     ],

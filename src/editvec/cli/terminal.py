@@ -127,9 +127,13 @@ def shorten(edit: Edit, tokens: Tokens, *, end: bool) -> str:
     """An edit's context on one line, spaced as the edit is: its end or its start, as much as fits."""
     words = tuple([token.replace("\n", "⏎") for token in tokens])
     from editvec.edit import Version
+    from editvec.syntax.languages import known
     from editvec.syntax.spacing import habits_of, spaced
 
-    text = spaced(Version("", ()), words, {}, habits_of([edit.before, edit.after]), edit.language)
+    if edit.language in known():
+        text = spaced(Version("", ()), words, {}, habits_of([edit.before, edit.after]), edit.language)
+    else:
+        text = " ".join(words)
     line = printable(text.replace("\n", " "))
     if len(line) <= _CONTEXT_WIDTH:
         return line

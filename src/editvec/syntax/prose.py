@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from editvec.syntax.languages.base import Markup
@@ -85,24 +86,37 @@ class _Begun(NamedTuple):
     is_over: bool
 
 
-def _begun(markup: Markup, line: str) -> _Begun | None:
-    for opening, closing in markup.fences:
-        if match := re.match(opening, line):
-            ends = re.compile(closing.replace("{opened}", re.escape(match[1])))
-            return _Begun(ends, ends.match(line, match.end()) is not None)
-    return None
+class _Patterns:
+    """The patterns of a markup, compiled."""
+
+    def __init__(self, markup: Markup) -> None:
+        self.fences = [(re.compile(opening), closing) for opening, closing in markup.fences]
+        self.preamble, self.quote = re.compile(markup.preamble), re.compile(markup.quote)
+        self.skip, self.starts, self.marker = map(re.compile, (markup.skip, markup.starts, markup.marker))
+        self.code = re.compile(r"(\t| {4,})\S" if markup.indented_code else "(?!)")
+
+    def begun(self, line: str) -> _Begun | None:
+        """The block to leave out that begins in a line."""
+        for opening, closing in self.fences:
+            if match := opening.match(line):
+                ends = re.compile(closing.replace("{opened}", re.escape(match[1])))
+                return _Begun(ends, ends.match(line, match.end()) is not None)
+        return None
+
+
+_patterns_of = cache(_Patterns)
 
 
 def paragraphs(markup: Markup, lines: list[str]) -> Iterator[Paragraph]:
     """The paragraphs of a file, given its lines."""
-    skip, starts, marker = re.compile(markup.skip), re.compile(markup.starts), re.compile(markup.marker)
+    patterns = _patterns_of(markup)
     run: list[str] = []
     first = depth = 0
-    closing = re.compile(markup.preamble) if lines and re.match(markup.preamble, lines[0]) else None
+    closing = patterns.preamble if lines and patterns.preamble.match(lines[0]) else None
     blank_before = True
     for number, line in enumerate(lines):
         bare = line.rstrip("\r\n")
-        quote = re.match(markup.quote, bare)
+        quote = patterns.quote.match(bare)
         around = quote.group().count(">") if quote else 0
         # A block to leave out ends with the quotation that it is in, and what is in it is not looked at.
         if closing is not None and around >= depth:
@@ -113,10 +127,10 @@ def paragraphs(markup: Markup, lines: list[str]) -> Iterator[Paragraph]:
         closing = None
         bare = bare[quote.end() :] if quote else bare
         moved, depth = around != depth, around
-        begun = _begun(markup, bare)
-        code = markup.indented_code and (blank_before or moved) and not run and re.match(r"(\t| {4,})\S", bare)
-        interrupts = begun is not None or not bare.strip() or skip.match(bare) or code
-        if run and (interrupts or moved or starts.match(bare)):
+        begun = patterns.begun(bare)
+        code = (blank_before or moved) and not run and patterns.code.match(bare)
+        interrupts = begun is not None or not bare.strip() or patterns.skip.match(bare) or code
+        if run and (interrupts or moved or patterns.starts.match(bare)):
             yield Paragraph(first, number - 1, "\n".join(run))
             run = []
         if begun is not None:
@@ -124,7 +138,7 @@ def paragraphs(markup: Markup, lines: list[str]) -> Iterator[Paragraph]:
         elif not interrupts:
             if not run:
                 first = number
-            text = bare[match.end() :] if (match := marker.match(bare)) else bare
+            text = bare[match.end() :] if (match := patterns.marker.match(bare)) else bare
             run.append(text if not run else bare.strip())
         blank_before = not bare.strip() or bool(code)
     if run:

@@ -29,7 +29,7 @@ _SIGNS = frozenset("- + * ** & ... @".split())
 """What stands directly in front of its operand where nothing stands in front of it that could be another one."""
 _SEVERAL = _SIGNS | frozenset("? < >".split())
 """What has several meanings, and is spaced by them."""
-_BEFORE_QUOTES = frozenset("( [ :".split())
+_BEFORE_QUOTES = frozenset("( [".split())
 _BESIDE_TYPES = frozenset("> ( ) , ; [ . ?".split())
 _IN_TYPES = frozenset(". , ? [ ] :: & * < > '".split())
 
@@ -117,12 +117,15 @@ def _is_blank(gap: str) -> bool:
 def _usual_gaps(tokens: Tokens, facts: Spacing, new_line: str) -> list[str]:
     """What most people write in front of each token of a text."""
     angles, held, is_choice = _brackets_of_types(tokens), _held(tokens, facts.quotes), "?" in tokens and ":" in tokens
+    roles = _roles(tokens, facts.quotes) if facts.roles else frozenset()
     gaps: list[str] = []
     depth, in_type, signed = 0, False, False
     for at, token in enumerate(tokens):
         last, following = tokens[at - 1] if at else "", tokens[at + 1] if at + 1 < len(tokens) else ""
         operand = bool(last) and last not in facts.words_apart and (_kind(last) == "" or last in _CLOSING)
-        if at in held or last in facts.joining or last in facts.prefixes:
+        if at in roles:
+            tight = at - 1 in roles or last in _TIGHT_BEHIND
+        elif at in held or at - 1 in roles or last in facts.joining or last in facts.prefixes:
             tight = True
         elif token in facts.joining:
             tight = operand or last in _TIGHT_BEHIND or last in "<>"
@@ -171,6 +174,19 @@ def _held(tokens: Tokens, quotes: frozenset[str]) -> set[int]:
         elif token == "}" and lists:
             lists.pop()
     return found
+
+
+def _roles(tokens: Tokens, quotes: frozenset[str]) -> frozenset[int]:
+    """The names and colons that say what a quote behind them is: :role:`text`, :domain:role:`text`"""
+    found: set[int] = set()
+    for at, token in enumerate(tokens):
+        if token in quotes and at and tokens[at - 1] == ":":
+            start = at - 1
+            while start > 1 and tokens[start - 2] == ":" and tokens[start - 1].isidentifier():
+                start -= 2
+            if start < at - 1:
+                found.update(range(start, at))
+    return frozenset(found)
 
 
 def _brackets_of_types(tokens: Tokens) -> set[int]:

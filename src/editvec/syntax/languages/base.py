@@ -21,6 +21,8 @@ class Spacing:
     """Signs that stand directly in front of what follows, whatever stands before them."""
     quotes: frozenset[str] = frozenset()
     """Signs, one or several of a kind, that stand directly around what they hold."""
+    roles: bool = False
+    """Whether a name between colons in front of a quote belongs to it: :role:`text`"""
     calls: bool = True
     """Whether a bracket stands directly behind a name."""
     colon_apart: bool = False
@@ -29,6 +31,11 @@ class Spacing:
     """Whether `=` has no spaces around it in brackets, as in `f(a=1)`."""
     line_a_statement: bool = True
     """Whether what follows a semicolon outside all brackets mostly begins a line of its own."""
+
+
+PROSE = Spacing(
+    joining=frozenset("-/"), prefixes=frozenset(), quotes=frozenset("`"), calls=False, line_a_statement=False
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,6 +142,4 @@ class Markup:
     """Pattern of what stands at the start of such a line and is no text: bullets, hashes."""
     indented_code: bool = False
     """Whether an indented block after a blank line is code."""
-    spacing: Spacing = Spacing(
-        joining=frozenset("-/"), prefixes=frozenset(), quotes=frozenset("`"), calls=False, line_a_statement=False
-    )
+    spacing: Spacing = PROSE

@@ -1,6 +1,8 @@
 """Prose formats: what in their files is not sentences."""
 
-from editvec.syntax.languages.base import Markup
+from dataclasses import replace
+
+from editvec.syntax.languages.base import PROSE, Markup
 
 LANGUAGES = (
     Markup(
@@ -37,10 +39,11 @@ LANGUAGES = (
         name="rst",
         extensions=(".rst", ".rest"),
         fences=(),
-        skip=r"\s*(\.\.(\s|$)|:[\w-]+:|\+[-=+]+|={3,}|-{3,}|~{3,}|\^{3,}|\|)",
+        skip=r"\s*(\.\.(\s|$)|:[\w-]+:(\s|$)|\+[-=+]+|={3,}|-{3,}|~{3,}|\^{3,}|\|)",
         starts=r"\s*([-*+•]\s|\d+[.)]\s|#\.\s)",
         marker=r"\s*(?:(?:[-*+•]|\d+[.)]|#\.)\s+)*",
         indented_code=True,
+        spacing=replace(PROSE, roles=True),
     ),
     Markup(
         name="text",
