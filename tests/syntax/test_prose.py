@@ -187,3 +187,25 @@ def test_a_line_of_rst_may_begin_with_a_role() -> None:
     assert isinstance(markup, Markup)
     found = [p.text for p in paragraphs(markup, ROLES.split("\n"))]
     assert found == ["For all of it head over to the\n:class:`Request` documentation. Or read on."]
+
+
+NUMBERED = """\
+It can hold values between 0 and
+255. Then it is full, see
+<https://example.org> for more.
+
+1. The first item
+   goes on.
+2. The second item.
+"""
+
+
+@pytest.mark.parametrize("name", ["markdown", "rst", "text"])
+def test_a_number_begins_an_item_only_in_a_list(name: str) -> None:
+    markup = get(name)
+    assert isinstance(markup, Markup)
+    assert [p.text for p in paragraphs(markup, NUMBERED.split("\n"))] == [
+        "It can hold values between 0 and\n255. Then it is full, see\n<https://example.org> for more.",
+        "The first item\ngoes on.",
+        "The second item.",
+    ]

@@ -30,6 +30,8 @@ from editvec.mining.sieve import Digests, digest
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_CUT = 2
+"""Counted up when the same commits give other edits than before: batches of then and now do not go together."""
 _META = b"editvec.batch"
 _SUFFIX = ".arrow"
 _OPEN_BATCHES = 4
@@ -46,7 +48,7 @@ def cache_home() -> Path:
 def journal_for(task: Task) -> Path:
     """The folder for one repository mined with one set of settings by one version of editvec."""
     repository, recipe = task.repository, task.recipe
-    settings = f"{__version__} {store.SCHEMA_VERSION} {repository.path} {repository.name} "
+    settings = f"{__version__} {_CUT} {store.SCHEMA_VERSION} {repository.path} {repository.name} "
     # A set has another order in each process.
     settings += f"{replace(recipe, kept=frozenset())} {sorted(recipe.kept)} {task.languages} {task.paths}"
     return cache_home() / "mine" / blake2b(settings.encode("utf-8", "replace"), digest_size=12).hexdigest()

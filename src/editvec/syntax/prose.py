@@ -92,7 +92,8 @@ class _Patterns:
     def __init__(self, markup: Markup) -> None:
         self.fences = [(re.compile(opening), closing) for opening, closing in markup.fences]
         self.preamble, self.quote = re.compile(markup.preamble), re.compile(markup.quote)
-        self.skip, self.starts, self.marker = map(re.compile, (markup.skip, markup.starts, markup.marker))
+        self.skip, self.marker = re.compile(markup.skip), re.compile(markup.marker)
+        self.starts, self.follows = re.compile(markup.starts), re.compile(markup.follows)
         self.code = re.compile(r"(\t| {4,})\S" if markup.indented_code else "(?!)")
 
     def begun(self, line: str) -> _Begun | None:
@@ -112,6 +113,7 @@ def paragraphs(markup: Markup, lines: list[str]) -> Iterator[Paragraph]:
     patterns = _patterns_of(markup)
     run: list[str] = []
     first = depth = 0
+    listed = False
     closing = patterns.preamble if lines and patterns.preamble.match(lines[0]) else None
     blank_before = True
     for number, line in enumerate(lines):
@@ -130,14 +132,15 @@ def paragraphs(markup: Markup, lines: list[str]) -> Iterator[Paragraph]:
         begun = patterns.begun(bare)
         code = (blank_before or moved) and not run and patterns.code.match(bare)
         interrupts = begun is not None or not bare.strip() or patterns.skip.match(bare) or code
-        if run and (interrupts or moved or patterns.starts.match(bare)):
+        starts = patterns.starts.match(bare) or ((listed or not run) and patterns.follows.match(bare))
+        if run and (interrupts or moved or starts):
             yield Paragraph(first, number - 1, "\n".join(run))
             run = []
         if begun is not None:
             closing = None if begun.is_over else begun.closing
         elif not interrupts:
             if not run:
-                first = number
+                first, listed = number, bool(starts)
             text = bare[match.end() :] if (match := patterns.marker.match(bare)) else bare
             run.append(text if not run else bare.strip())
         blank_before = not bare.strip() or bool(code)

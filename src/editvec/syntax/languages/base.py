@@ -137,7 +137,10 @@ class Markup:
     skip: str = "(?!)"
     """Pattern of single lines to leave out."""
     starts: str = "(?!)"
-    """Pattern of lines that begin a new paragraph: list items, headings."""
+    """Pattern of lines that begin a new paragraph, whatever stands before them: list items, headings."""
+    follows: str = "(?!)"
+    """Pattern of lines that begin a new paragraph only behind one that began so too, or by `starts`: further items of a
+    list. Elsewhere they are lines of a paragraph that happen to begin so."""
     marker: str = ""
     """Pattern of what stands at the start of such a line and is no text: bullets, hashes."""
     indented_code: bool = False
