@@ -16,7 +16,8 @@ Habits = Mapping[tuple[str, str], str]
 """What stands between tokens of two kinds."""
 
 _VALUE = re.compile(r"""\w+|.+["'`]""", re.S)
-_ONE = re.compile(r"\w\n\w|([-+&])\n\1")
+_ONE_WORD = re.compile(r"\w\n\w")
+_ONE = re.compile(rf"{_ONE_WORD.pattern}|([-+&])\n\1")
 """What would be read as one token, were there nothing where the line end is."""
 _BRACKETS = frozenset("([{")
 _OPENING = frozenset("([")
@@ -25,9 +26,10 @@ _TIGHT_BEFORE = frozenset(", ; ) ] ++ --".split())
 _TIGHT_BEHIND = frozenset(". ( [ ! ~".split())
 _OPENS_BEHIND = re.compile(r"[\w)\]>!?'\"]$")
 """What a bracket that opens stands directly behind: what is called, or looked into."""
+_SENTENCE_ENDS = frozenset(".!?")
 _SIGNS = frozenset("- + * ** & ... @".split())
 """What stands directly in front of its operand where nothing stands in front of it that could be another one."""
-_SEVERAL = _SIGNS | frozenset("? < >".split())
+_SEVERAL = _SIGNS | frozenset("? < > : ` \" '".split())
 """What has several meanings, and is spaced by them."""
 _BEFORE_QUOTES = frozenset("( [".split())
 _BESIDE_TYPES = frozenset("> ( ) , ; [ . ?".split())
@@ -53,7 +55,8 @@ def spaced(before: Version, tokens: Tokens, kept: Mapping[int, int], habits: Hab
     statement that is put in gets a line, indented as `before` is, if its text says how."""
     gaps, own = _gaps(before), habits_of([before])
     indent = before.text[: len(before.text) - len(before.text.lstrip())].rpartition("\n")[2]
-    usual = _usual_gaps(tokens, languages.get(language).spacing, "\n" + indent)
+    facts = languages.get(language).spacing
+    usual, one = _usual_gaps(tokens, facts, "\n" + indent), _ONE if facts.merging else _ONE_WORD
     text = ""
     used: set[int] = set()
     for at, token in enumerate(tokens):
@@ -76,7 +79,7 @@ def spaced(before: Version, tokens: Tokens, kept: Mapping[int, int], habits: Hab
                 if place < len(gaps) and _is_blank(gaps[place]) and _is_alike(before.tokens, here, tokens, there, side)
             )
             gap = next(alike, own.get(pair, habits.get(pair, usual[at])))
-            text += gap or (" " if _ONE.search(f"{tokens[at - 1][-1:]}\n{token[:1]}") else "")
+            text += gap or (" " if one.search(f"{tokens[at - 1][-1:]}\n{token[:1]}") else "")
         text += token
     return text
 
@@ -132,10 +135,14 @@ def _usual_gaps(tokens: Tokens, facts: Spacing, new_line: str) -> list[str]:
         elif at in angles or at - 1 in angles:
             tight = token in _BESIDE_TYPES or last == "<" or (at in angles and token == "<")
         elif token in _OPENING:
-            tight = last in _TIGHT_BEHIND or (facts.calls and operand and _OPENS_BEHIND.search(last) is not None)
+            called = facts.calls and operand and _OPENS_BEHIND.search(last) is not None
+            tight = called or last in _TIGHT_BEHIND or last == "]"
             tight = tight and (last, token, following) != (")", "[", "]")
         elif token == ":":
-            tight = not facts.colon_apart and not is_choice
+            # A literal block of reStructuredText begins behind `::`, which stands alone where a sentence has ended.
+            tight = not facts.colon_apart and not is_choice and not (facts.roles and last in _SENTENCE_ENDS)
+        elif facts.roles and last in facts.quotes and not token.strip("_"):
+            tight = True
         elif token == "?":
             tight = not is_choice
         elif token == "!":
@@ -166,6 +173,8 @@ def _held(tokens: Tokens, quotes: frozenset[str]) -> set[int]:
         ended = last in quotes and token != last
         quoted ^= ended
         if (quoted or last == token or last in _BEFORE_QUOTES) if token in quotes else ended and quoted:
+            found.add(at)
+        if quoted and token in _OPENING and _VALUE.fullmatch(last):
             found.add(at)
         if lists and lists[-1] and (last == "{" or token == "}"):
             found.add(at)

@@ -22,7 +22,9 @@ class Spacing:
     quotes: frozenset[str] = frozenset()
     """Signs, one or several of a kind, that stand directly around what they hold."""
     roles: bool = False
-    """Whether a name between colons in front of a quote belongs to it: :role:`text`"""
+    """Whether a name between colons before a quote belongs to it, as do underscores behind it: :role:`text`, `text`_"""
+    merging: bool = True
+    """Whether two of a sign side by side are read as one: `- -` is not `--`."""
     calls: bool = True
     """Whether a bracket stands directly behind a name."""
     colon_apart: bool = False
@@ -34,7 +36,12 @@ class Spacing:
 
 
 PROSE = Spacing(
-    joining=frozenset("-/"), prefixes=frozenset(), quotes=frozenset("`"), calls=False, line_a_statement=False
+    joining=frozenset("-/—"),
+    prefixes=frozenset(),
+    quotes=frozenset("`*"),
+    merging=False,
+    calls=False,
+    line_a_statement=False,
 )
 
 
