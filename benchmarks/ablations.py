@@ -18,10 +18,11 @@ from typing import Any
 
 import click
 
-from editvec import config, model, store
+from editvec.data import edit_files
+from editvec.data.digests import Seen
 from editvec.evaluation.decoding import Report, answer_all
-from editvec.model import SEEN
-from editvec.seen import Seen
+from editvec.neural import config, model
+from editvec.neural.model import SEEN
 from editvec.training import Files, resume, train
 from editvec.training.loop import CHECKPOINT
 
@@ -107,7 +108,7 @@ def _measure(folder: Path, test: Path) -> dict[str, Any]:
     report = Report()
     trained = model.load(folder)
     trees = model.needs_trees(trained.config)
-    for _ in answer_all(trained, store.read(test, trees=trees), report, seen=Seen.load(folder / SEEN)):
+    for _ in answer_all(trained, edit_files.read(test, trees=trees), report, seen=Seen.load(folder / SEEN)):
         pass
     *_, last = (json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines())
     return {"all": report.all.as_json(5), "unseen": report.unseen.as_json(5), "seconds": last["seconds"]}

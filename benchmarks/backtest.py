@@ -19,17 +19,18 @@ from typing import NamedTuple
 
 import click
 
-from editvec.diff.shapes import Shape, shape_of
-from editvec.edit import Edit
-from editvec.learning import Request, learn
-from editvec.learning.find import find_places
-from editvec.learning.present import File, present_files
-from editvec.mining import git, mine
+from editvec.core.edit import Edit
+from editvec.diff.signature import Shape, shape_of
+from editvec.mining import mine
 from editvec.mining.batch import Task
+from editvec.mining.options import locate, pick_languages
 from editvec.mining.recipes import get_recipe
-from editvec.mining.sources import locate, pick_languages
-from editvec.patterns import make_rules
+from editvec.patterns.find import find_places
+from editvec.patterns.learn import Request, learn
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern, Record
+from editvec.rules.induction import make_rules
+from editvec.vcs import git
+from editvec.vcs.worktree import File, present_files
 
 TOP = 50
 
@@ -58,7 +59,7 @@ def main(
     out: Path | None,
 ) -> None:
     """Back-test."""
-    from editvec import model
+    from editvec.neural import model
 
     encoder = model.load(model_folder) if model_folder else None
     click.echo("| repository | learned from | edits after | ours: right of the first 50 | one example | text |")

@@ -22,11 +22,12 @@ import orjson
 from rapidfuzz.distance import Levenshtein
 
 from editvec.cli.terminal import printable
-from editvec.edit import Edit, Tokens
-from editvec.errors import UserError
-from editvec.formats import edit_from_jsonl
-from editvec.mining import batch, git
+from editvec.core.edit import Edit, Tokens
+from editvec.core.errors import UserError
+from editvec.data.formats import edit_from_jsonl
+from editvec.mining import batch
 from editvec.mining.recipes import Recipe, get_recipe
+from editvec.vcs import git
 
 Form = tuple[Tokens, Tokens]
 """The canonical tokens before and after."""

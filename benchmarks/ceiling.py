@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from editvec import store, vocab
+from editvec.data import edit_files
+from editvec.neural import vocab
 
 _SIZES = (0, 2_000, 5_000, 10_000, 20_000, 40_000, 80_000, 10**9)
 
@@ -21,9 +22,9 @@ _SIZES = (0, 2_000, 5_000, 10_000, 20_000, 40_000, 80_000, 10**9)
 @click.option("--min-count", default=1, show_default=True, help="Leave rarer tokens out.")
 def main(train: Path, test: Path, min_count: int) -> None:
     """Print the ceiling for vocabularies of several sizes, with and without copying."""
-    counts = vocab.count_tokens(store.read(train, trees=False))
+    counts = vocab.count_tokens(edit_files.read(train, trees=False))
     ranked = vocab.build(counts, size=len(counts), min_count=min_count).ids
-    edits = list(store.read(test, trees=False))
+    edits = list(edit_files.read(test, trees=False))
     nowhere = 10**12
     ranks: dict[str, list[int]] = {"no copying": [], "copying from before": [], "… and context": []}
     for edit in edits:

@@ -17,12 +17,13 @@ from pathlib import Path
 
 import click
 
-from editvec import model, store
-from editvec.edit import Edit
+from editvec.core.edit import Edit
+from editvec.data import edit_files
 from editvec.evaluation import metrics
-from editvec.model import Candidate, EditModel
-from editvec.tensors.example import Example, NoTreeError, TooLongError
-from editvec.vocab import PAD
+from editvec.neural import model
+from editvec.neural.examples import Example, NoTreeError, TooLongError
+from editvec.neural.model import Candidate, EditModel
+from editvec.neural.vocab import PAD
 from wall import lstm_flops, matmul_gflops
 
 ORIGINAL = {"seq2seq": 14.7, "graph2tree": 8.4}
@@ -42,7 +43,7 @@ def main(folders: tuple[Path, ...], data: Path, edits: int, beam: int) -> None:
     for folder in folders:
         trained = model.load(folder)
         made = trained.config
-        pairs = list(_examples(trained, islice(store.read(data, trees=model.needs_trees(made)), edits)))
+        pairs = list(_examples(trained, islice(edit_files.read(data, trees=model.needs_trees(made)), edits)))
         examples = [example for _, example in pairs]
         trained.encode_examples(examples[:256])
         start = time.perf_counter()

@@ -21,19 +21,20 @@ from random import Random
 
 import click
 
-from editvec import model, store
-from editvec.diff.shapes import gist_between
-from editvec.edit import Edit, Tokens
-from editvec.evaluation.labels import label_of
-from editvec.imitation import Imitation
-from editvec.mining.split import form_of
-from editvec.model import EditModel
-from editvec.patterns import make_rules
-from editvec.patterns.proof import prove
-from editvec.patterns.rule import Rule
-from editvec.patterns.site import edit_example
-from editvec.tensors.example import NoTreeError, TooLongError
-from editvec.vocab import read_tokens
+from editvec.core.edit import Edit, Tokens
+from editvec.data import edit_files
+from editvec.data.labels import label_of
+from editvec.data.splits import form_of
+from editvec.diff.signature import gist_between
+from editvec.neural import model
+from editvec.neural.examples import NoTreeError, TooLongError
+from editvec.neural.model import EditModel
+from editvec.neural.vocab import read_tokens
+from editvec.rules.induction import make_rules
+from editvec.rules.rule import Rule
+from editvec.rules.sites import edit_example
+from editvec.rules.verification import prove
+from editvec.suggest.few_shot import Imitation
 
 
 class Verdict(StrEnum):
@@ -79,7 +80,7 @@ def main(
 def _groups(data: Path, trained: EditModel) -> dict[str, list[Edit]]:
     """Distinct edits by label, without those that the model cannot read."""
     groups: dict[str, dict[int, Edit]] = defaultdict(dict)
-    for edit in store.read(data, trees=model.needs_trees(trained.config)):
+    for edit in edit_files.read(data, trees=model.needs_trees(trained.config)):
         try:
             trained.exampler(edit)
         except (TooLongError, NoTreeError):

@@ -25,16 +25,17 @@ from typing import Any
 
 import orjson
 
-from editvec.edit import Edit
-from editvec.learning.editor import finder_like
-from editvec.model import EditModel, folder_of, load
-from editvec.patterns import astgrep
-from editvec.patterns.astgrep import Match
-from editvec.patterns.induction import induce
-from editvec.patterns.proof import Proved, apply_matches, disjoint, same_tokens
-from editvec.patterns.rule import Rule, dump
-from editvec.patterns.site import Example, num_common
-from editvec.rewrite.apply import Finder
+from editvec.core.edit import Edit
+from editvec.core.match import Match
+from editvec.core.splice import apply_matches, disjoint
+from editvec.neural.model import EditModel, folder_of, load
+from editvec.rewrite.plan import Finder
+from editvec.rules import astgrep
+from editvec.rules.induction import induce
+from editvec.rules.rule import Rule, dump
+from editvec.rules.sites import Example, num_common
+from editvec.rules.verification import Proved, same_tokens
+from editvec.suggest.editor import finder_like
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
 from editvec.syntax.snippet import snippet_edit

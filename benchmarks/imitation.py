@@ -21,12 +21,13 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from editvec import model, store
-from editvec.diff.shapes import Shape, shape_of
-from editvec.edit import Edit
-from editvec.errors import UserError
-from editvec.model import EditModel
-from editvec.vocab import read_tokens
+from editvec.core.edit import Edit
+from editvec.core.errors import UserError
+from editvec.data import edit_files
+from editvec.diff.signature import Shape, shape_of
+from editvec.neural import model
+from editvec.neural.model import EditModel
+from editvec.neural.vocab import read_tokens
 
 WEIGHTS = (0.0, 5.0, 10.0, 20.0, 30.0, 40.0, 80.0)
 KINSHIPS = (0.0, 0.5, 1.0, 2.0, 4.0)
@@ -97,7 +98,7 @@ def _best(lists: Sequence[Sequence[Answer]], weight: float, kinship: float) -> l
 def _groups(trained: EditModel, data: Path) -> list[list[Edit]]:
     """Edits that the model can read, by shape, each only once."""
     groups: dict[Shape, dict[object, Edit]] = defaultdict(dict)
-    for edit in store.read(data, trees=model.needs_trees(trained.config)):
+    for edit in edit_files.read(data, trees=model.needs_trees(trained.config)):
         shape = shape_of(edit)
         if not shape.says_something:
             continue

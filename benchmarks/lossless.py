@@ -11,10 +11,10 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from editvec.mining import git
 from editvec.syntax import Language, language_of, prose
 from editvec.syntax.token import Token, gaps, join
 from editvec.syntax.treesitter import Parsed
+from editvec.vcs import git
 
 
 def main() -> None:

@@ -28,8 +28,8 @@ from pathlib import Path
 
 import psutil
 
-from editvec.mining import git
 from editvec.syntax.languages import get
+from editvec.vcs import git
 
 Seconds = float
 

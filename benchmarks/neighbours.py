@@ -17,12 +17,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from editvec import store
-from editvec.index import Index, open_index
-from editvec.index.building import LARGE
-from editvec.index.cells import make_cells
-from editvec.index.manifest import CELLS, FORMS, MANIFEST, UNITS, VECTORS, VERSION, Manifest, part_name
+from editvec.data import edit_files
 from editvec.syntax.snippet import snippet_edit
+from editvec.vectors.index import Index, open_index
+from editvec.vectors.index.building import LARGE
+from editvec.vectors.index.cells import make_cells
+from editvec.vectors.index.manifest import CELLS, FORMS, MANIFEST, UNITS, VECTORS, VERSION, Manifest, part_name
 from wall import seconds
 
 BLOCK = 50_000
@@ -92,7 +92,7 @@ def _build(folder: Path, rows: int, dim: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     chance = np.random.default_rng(0)
     middles = chance.normal(size=(2_000, dim)).astype(np.float32)
-    one = store.table_of([snippet_edit("i = i + 1;", "i++;", "csharp")])
+    one = edit_files.table_of([snippet_edit("i = i + 1;", "i++;", "csharp")])
     parts = []
     with (folder / VECTORS).open("wb") as raw, (folder / UNITS).open("wb") as long:
         for start in range(0, rows, BLOCK):

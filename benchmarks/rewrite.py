@@ -14,13 +14,13 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from editvec.mining.git import open_repository
-from editvec.patterns import load_rules, make_rules
-from editvec.patterns.rule import LoadedRule
-from editvec.rewrite.apply import Change, find_changes
 from editvec.rewrite.patch import unified_diff
-from editvec.rewrite.tree import find_files, is_worth_reading
+from editvec.rewrite.plan import Change, find_changes
+from editvec.rewrite.writer import find_files, is_worth_reading
+from editvec.rules.induction import make_rules
+from editvec.rules.rule import LoadedRule, load_rules
 from editvec.syntax.snippet import snippet_edit
+from editvec.vcs.git import open_repository
 
 EXAMPLES = {
     "csharp": [

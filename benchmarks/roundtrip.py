@@ -15,8 +15,8 @@ from pathlib import Path
 
 import orjson
 
-from editvec import formats
-from editvec.edit import Version
+from editvec.core.edit import Version
+from editvec.data import formats
 from editvec.syntax import tree
 
 

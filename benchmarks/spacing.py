@@ -14,9 +14,9 @@ from pathlib import Path
 
 import click
 
-from editvec import store
+from editvec.core.edit import Edit
+from editvec.data import edit_files
 from editvec.diff import Tag, align
-from editvec.edit import Edit
 from editvec.syntax.spacing import spaced
 
 
@@ -27,7 +27,7 @@ def main(files: tuple[Path, ...], edits: int) -> None:
     """Compare texts made of tokens with those of people."""
     click.echo("| file | edits | the same text | one space everywhere |\n|---|---|---|---|")
     for file in files:
-        read = list(islice(store.read(file, trees=False), edits))
+        read = list(islice(edit_files.read(file, trees=False), edits))
         found = [_texts(edit) for edit in read]
         same, plain = (sum(pair[at] == pair[2] for pair in found) / max(1, len(found)) for at in (0, 1))
         click.echo(f"| {file.name} | {len(found):,} | {same:.1%} | {plain:.1%} |")

@@ -65,8 +65,8 @@ def main(sizes: str, folder: Path | None) -> None:
 
 
 def _write(path: Path, number: int) -> None:
-    from editvec.edit import Edit, Version
-    from editvec.store import BATCH, ParquetWriter, table_of
+    from editvec.core.edit import Edit, Version
+    from editvec.data.edit_files import BATCH, ParquetWriter, table_of
 
     chance = random.Random(number)
     pool = []

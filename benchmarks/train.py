@@ -32,18 +32,19 @@ import torch
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
-from editvec import config, store, vocab
-from editvec.config import Config, ModelConfig
-from editvec.edit import Edit
-from editvec.grammar import UnseenError, edit_trees, learn
-from editvec.model import EditModel, load, needs_trees
-from editvec.nn.graph import Edges, Wiring
+from editvec.core.edit import Edit
+from editvec.data import edit_files
+from editvec.neural import config, vocab
+from editvec.neural.batch import EDGE_TYPES, Batch
+from editvec.neural.config import Config, ModelConfig
+from editvec.neural.examples import Example, Exampler, NoTreeError, TooLongError
+from editvec.neural.grammar import UnseenError, edit_trees, learn
+from editvec.neural.layers.graph import Edges, Wiring
+from editvec.neural.model import EditModel, load, needs_trees
+from editvec.neural.vocab import PAD
 from editvec.syntax.tree import Tree
-from editvec.tensors.batch import EDGE_TYPES, Batch
-from editvec.tensors.corpus import Corpus, Lesson, build_corpus, epoch_batches
-from editvec.tensors.example import Example, Exampler, NoTreeError, TooLongError
+from editvec.training.corpus import Corpus, Lesson, build_corpus, epoch_batches
 from editvec.training.loop import Trainer
-from editvec.vocab import PAD
 from wall import lstm_flops, lstm_gflops, matmul_gflops
 
 ORIGINAL = {"seq2seq": 25.1, "graph2tree": 17.4}
@@ -113,7 +114,7 @@ def _measure(data: Path, edits: int, steps: int, settings: dict[str, str], init:
 def _trainer(made: Config, init: Path | None, data: Path, number: int, folder: Path) -> tuple[Trainer, float]:
     """A trainer on the file's first edits, and how fast its examples were made."""
     model = _new(made.model, data, number) if init is None else load(init)
-    edits = list(islice(store.read(data, trees=needs_trees(model.config)), number))
+    edits = list(islice(edit_files.read(data, trees=needs_trees(model.config)), number))
     start = time.perf_counter()
     exampler = replace(model.exampler, shapes=made.training.exchange > 0)
     corpus = build_corpus(folder / "train.arrow", _examples(exampler, iter(edits)))
@@ -123,11 +124,11 @@ def _trainer(made: Config, init: Path | None, data: Path, number: int, folder: P
 
 def _new(settings: ModelConfig, data: Path, number: int) -> EditModel:
     """A model with a vocabulary of the full size."""
-    counts = vocab.count_tokens(islice(store.read(data, trees=False), 8 * number))
+    counts = vocab.count_tokens(islice(edit_files.read(data, trees=False), 8 * number))
     words = vocab.build(counts, size=settings.vocab_size, min_count=1)
     grammar = None
     if needs_trees(settings):
-        grammar = learn(_trees(islice(store.read(data), number), settings.trees == "parsed"))
+        grammar = learn(_trees(islice(edit_files.read(data), number), settings.trees == "parsed"))
     torch.manual_seed(0)
     return EditModel(settings, words, grammar)
 

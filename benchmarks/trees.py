@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import click
 
-from editvec import store
-from editvec.edit import Edit
-from editvec.grammar import Grammar, Source, UnseenError, derive, edit_trees, learn, replay
-from editvec.grammar.grammar import same_tree
+from editvec.core.edit import Edit
+from editvec.data import edit_files
+from editvec.neural.examples import Exampler, NoTreeError, TooLongError
+from editvec.neural.grammar import Grammar, Source, UnseenError, derive, edit_trees, learn, replay
+from editvec.neural.grammar.grammar import same_tree
+from editvec.neural.vocab import Vocab
 from editvec.syntax.tree import Tree
-from editvec.tensors.example import Exampler, NoTreeError, TooLongError
-from editvec.vocab import Vocab
 
 SPLITS = ("train", "dev", "test")
 
@@ -55,7 +55,9 @@ def main(data: Path, ending: str, edits: int | None, kinds: tuple[str, ...]) -> 
         parsed = kind == "parsed"
         grammar = learn(_trees(data / f"train.{ending}", edits, parsed))
         for split in SPLITS:
-            found = _measure(islice(store.read(data / f"{split}.{ending}", trees=not parsed), edits), grammar, parsed)
+            found = _measure(
+                islice(edit_files.read(data / f"{split}.{ending}", trees=not parsed), edits), grammar, parsed
+            )
             share = 1 - (found.no_tree + found.unseen) / found.edits
             click.echo(
                 f"| {kind} | {split} | {found.edits:,} | {found.no_tree:,} | {found.unseen:,} | {share:.2%} "
@@ -67,7 +69,7 @@ def main(data: Path, ending: str, edits: int | None, kinds: tuple[str, ...]) -> 
 
 
 def _trees(path: Path, edits: int | None, parsed: bool) -> Iterator[Tree]:
-    for edit in islice(store.read(path, trees=not parsed), edits):
+    for edit in islice(edit_files.read(path, trees=not parsed), edits):
         try:
             yield from edit_trees(edit, parsed=parsed)
         except UnseenError:

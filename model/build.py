@@ -17,15 +17,16 @@ from typing import Any
 
 import click
 
-from editvec import config, model, store
-from editvec.edit import Edit
-from editvec.files import write_atomically
+from editvec.core.edit import Edit
+from editvec.core.files import write_atomically
+from editvec.data import edit_files
 from editvec.mining import mine
 from editvec.mining.batch import Task
+from editvec.mining.options import locate, pick_languages
 from editvec.mining.recipes import get_recipe
-from editvec.mining.sources import locate, pick_languages
+from editvec.neural import config, model
+from editvec.neural.checkpoint import pack_weights, read_weights
 from editvec.training import CHECKPOINT, Files, resume, train
-from editvec.weights import pack_weights, read_weights
 
 HERE = Path(__file__).parent
 PACKAGED = model.PACKAGED
@@ -76,14 +77,14 @@ def _parts(sources: dict[str, Any], work: Path, data: Path | None, clones: Path 
             repository = locate(str(clones / owner / name) if clones else source["address"])
             task = Task(repository, recipe, pick_languages((), recipe), ())
             mine.mine(mine.Request(task, since=source.get("since")), mined)
-        for edit in store.read(mined):
+        for edit in edit_files.read(mined):
             by_language[edit.language].append(edit)
     for language in sorted(by_language):
         yield _sampled(by_language[language], sources["max_edits"], rng)
     if data is not None:
-        csharp = list(store.read(data / "githubedits" / "train.jsonl.gz", trees=False))
+        csharp = list(edit_files.read(data / "githubedits" / "train.jsonl.gz", trees=False))
         yield _sampled(csharp, sources["max_csharp"], rng)
-        yield _sampled(list(store.read(data / "prose_edits" / "train.tsv.gz")), sources["max_prose"], rng)
+        yield _sampled(list(edit_files.read(data / "prose_edits" / "train.tsv.gz")), sources["max_prose"], rng)
 
 
 def _sampled(edits: list[Edit], most: int, rng: Random) -> list[Edit]:
@@ -96,8 +97,8 @@ def _mix(parts: list[list[Edit]], seed: int, files: Files) -> None:
     Random(seed).shuffle(edits)
     held = [_is_held_out(edit) for edit in edits]
     assert files.dev is not None
-    store.write(files.train, (edit for edit, out in zip(edits, held, strict=True) if not out))
-    store.write(files.dev, (edit for edit, out in zip(edits, held, strict=True) if out))
+    edit_files.write(files.train, (edit for edit, out in zip(edits, held, strict=True) if not out))
+    edit_files.write(files.dev, (edit for edit, out in zip(edits, held, strict=True) if out))
 
 
 def _is_held_out(edit: Edit) -> bool:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from editvec import config
-from editvec.config import RECIPES, Config, ModelConfig
-from editvec.errors import UserError
+from editvec.core.errors import UserError
+from editvec.neural import config
+from editvec.neural.config import RECIPES, Config, ModelConfig
 
 
 @pytest.mark.parametrize("name", RECIPES)

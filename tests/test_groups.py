@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from editvec import groups
-from editvec.groups import NO_GROUP, Grouping
-from editvec.index import unit
-from editvec.mining.split import form_of
-from editvec.vectorisers.base import Vectors
+from editvec.data.splits import form_of
+from editvec.vectors import clusters
+from editvec.vectors.clusters import NO_GROUP, Grouping
+from editvec.vectors.index import unit
+from editvec.vectors.vectorisers.base import Vectors
 from tests.model.edits import edit
 
 
@@ -28,16 +28,16 @@ def _blobs(sizes: tuple[int, ...], dim: int = 24, noise: float = 0.05) -> tuple[
 @pytest.mark.parametrize("method", ["kmeans", "hdbscan"])
 def test_groups_are_the_blobs_the_largest_first(method: str) -> None:
     vectors, truth = _blobs((40, 25, 12))
-    found = groups.group(vectors, method=method, k=3 if method == "kmeans" else None)
+    found = clusters.group(vectors, method=method, k=3 if method == "kmeans" else None)
     assert found.labels.tolist() == truth
     assert found.num_groups == 3
-    again = groups.group(vectors, method=method, k=3 if method == "kmeans" else None)
+    again = clusters.group(vectors, method=method, k=3 if method == "kmeans" else None)
     np.testing.assert_array_equal(found.labels, again.labels)
 
 
 def test_the_number_of_groups_is_found() -> None:
     vectors, truth = _blobs((30, 28, 26, 24, 22, 20))
-    found = groups.kmeans(vectors)
+    found = clusters.kmeans(vectors)
     assert found.num_groups == 6
     assert found.labels.tolist() == truth
     assert "silhouette" in found.criterion
@@ -46,7 +46,7 @@ def test_the_number_of_groups_is_found() -> None:
 def test_hdbscan_leaves_the_rest_alone() -> None:
     vectors, truth = _blobs((40, 30, 20, 10))
     scattered = np.random.default_rng(5).normal(size=(30, 24)).astype(np.float32)
-    found = groups.hdbscan(np.concatenate([vectors, scattered]))
+    found = clusters.hdbscan(np.concatenate([vectors, scattered]))
     # A group may take in what is scattered around it, but blobs stay apart, and most of the rest stays alone.
     assert adjusted_rand_score(truth, found.labels[:100]) > 0.95
     assert (found.labels[100:] == NO_GROUP).mean() > 0.5
@@ -55,9 +55,9 @@ def test_hdbscan_leaves_the_rest_alone() -> None:
 @pytest.mark.parametrize("number", [0, 1, 3])
 def test_few_edits_are_no_trouble(number: int) -> None:
     vectors = np.ones((number, 4), np.float32)
-    assert groups.kmeans(vectors).num_groups == min(1, number)
-    assert groups.hdbscan(vectors).num_groups == 0
-    assert groups.kmeans(vectors, 9).labels.shape == (number,)
+    assert clusters.kmeans(vectors).num_groups == min(1, number)
+    assert clusters.hdbscan(vectors).num_groups == 0
+    assert clusters.kmeans(vectors, 9).labels.shape == (number,)
 
 
 def test_a_group_is_described_by_what_is_in_it() -> None:
@@ -68,7 +68,7 @@ def test_a_group_is_described_by_what_is_in_it() -> None:
     vectors[12] = vectors[0]
     grouping = Grouping(np.array([0] * 7 + [1] * 5 + [0]), "given", "")
     units = unit(vectors)
-    first, second = groups.describe(grouping, units, [form_of(each) for each in edits], edits)
+    first, second = clusters.describe(grouping, units, [form_of(each) for each in edits], edits)
     assert first.tokens[0] in ("+++", "-1", "-=", "-+")
     assert "+Debug" in second.tokens
     assert len(first) == 8
@@ -76,5 +76,5 @@ def test_a_group_is_described_by_what_is_in_it() -> None:
     assert len({form_of(edits[row]) for row in first.examples}) == 3
     middle = units[list(first.rows)].mean(axis=0)
     assert first.medoid == max(first.rows, key=lambda row: float(units[row] @ middle))
-    document = groups.as_json([first, second], edits)
+    document = clusters.as_json([first, second], edits)
     assert document[1]["size"] == 5

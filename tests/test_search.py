@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from editvec.search import beam_search
+from editvec.neural.search import beam_search
 
 END = 0
 

@@ -13,8 +13,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from editvec.errors import UserError
-from editvec.sklearn import EditVectoriser
+from editvec.core.errors import UserError
+from editvec.training.estimator import EditVectoriser
 from tests.model.edits import random_edits, small_model
 
 SMALL = {"embed_dim": 16, "hidden_dim": 16, "edit_dim": 16, "tag_dim": 4, "warmup_steps": 0, "learning_rate": 0.01}

@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import editvec
-from editvec import store
-from editvec.edit import Canonical, Edit, Source, Version
-from editvec.errors import BadInputError, UserError
+from editvec.core.edit import Canonical, Edit, Source, Version
+from editvec.core.errors import BadInputError, UserError
+from editvec.data import edit_files
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 tokens = st.lists(text, max_size=5).map(tuple)
@@ -73,9 +73,9 @@ JSONL = orjson.dumps(
 @given(st.lists(edits, max_size=4))
 def test_parquet_gives_back_every_edit(tmp_path_factory: pytest.TempPathFactory, given_edits: list[Edit]) -> None:
     path = tmp_path_factory.mktemp("store") / "e.parquet"
-    assert store.write(path, given_edits) == len(given_edits)
-    assert list(store.read(path)) == given_edits
-    assert store.count(path) == len(given_edits)
+    assert edit_files.write(path, given_edits) == len(given_edits)
+    assert list(edit_files.read(path)) == given_edits
+    assert edit_files.count(path) == len(given_edits)
 
 
 @settings(max_examples=60, deadline=None)
@@ -86,15 +86,15 @@ def test_jsonl_gives_back_every_edit(tmp_path_factory: pytest.TempPathFactory, g
         replace(edit, before=replace(edit.before, tree=None), after=replace(edit.after, tree=None), extra="")
         for edit in given_edits
     ]
-    store.write(path, plain)
-    assert list(store.read(path)) == plain
+    edit_files.write(path, plain)
+    assert list(edit_files.read(path)) == plain
 
 
 def test_a_file_of_many_batches_streams(tmp_path: Path) -> None:
     path = tmp_path / "many.parquet"
-    number = 3 * store.BATCH + 7
-    for group_rows, groups in ((4 * store.BATCH, 1), (store.BATCH, 4)):
-        store.write(path, (sample(at) for at in range(number)), group_rows=group_rows)
+    number = 3 * edit_files.BATCH + 7
+    for group_rows, groups in ((4 * edit_files.BATCH, 1), (edit_files.BATCH, 4)):
+        edit_files.write(path, (sample(at) for at in range(number)), group_rows=group_rows)
         reader = editvec.read(path)
         assert next(reader) == sample(0)
         assert sum(1 for _ in reader) == number - 1
@@ -103,7 +103,7 @@ def test_a_file_of_many_batches_streams(tmp_path: Path) -> None:
 
 def test_pandas_and_duckdb_read_it_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "e.parquet"
-    store.write(path, [sample(1), sample(2)])
+    edit_files.write(path, [sample(1), sample(2)])
     frame = pd.read_parquet(path)
     assert list(frame["before_tokens"][0]) == ["x", "=", "1", ";"]
     with duckdb.connect() as database:
@@ -114,17 +114,17 @@ def test_pandas_and_duckdb_read_it_as_it_is(tmp_path: Path) -> None:
 
 def test_the_schema_has_a_version(tmp_path: Path) -> None:
     path = tmp_path / "e.parquet"
-    store.write(path, [sample()])
-    assert pq.read_schema(path).metadata[b"editvec.schema"] == str(store.SCHEMA_VERSION).encode()
+    edit_files.write(path, [sample()])
+    assert pq.read_schema(path).metadata[b"editvec.schema"] == str(edit_files.SCHEMA_VERSION).encode()
 
 
 @pytest.mark.parametrize("name", ["e.jsonl", "e.jsonl.gz"])
 def test_jsonl_is_written_as_it_was_read(tmp_path: Path, name: str) -> None:
     source, target = tmp_path / name, tmp_path / f"again-{name}"
     _put(source, JSONL + b"\n")
-    (edit,) = store.read(source)
+    (edit,) = edit_files.read(source)
     assert edit.source == Source("Proj", "0123456789abcdef", "src/A_B.cs")
-    store.write(target, [edit])
+    edit_files.write(target, [edit])
     assert _get(target) == JSONL + b"\n"
 
 
@@ -132,15 +132,15 @@ def test_unknown_fields_of_jsonl_survive(tmp_path: Path) -> None:
     record = orjson.loads(JSONL) | {"Score": 0.5, "Tags": ["x"], "CommitMessage": "m"}
     source, middle, target = tmp_path / "a.jsonl", tmp_path / "b.parquet", tmp_path / "c.jsonl"
     _put(source, orjson.dumps(record) + b"\n")
-    store.write(middle, store.read(source))
-    store.write(target, store.read(middle))
+    edit_files.write(middle, edit_files.read(source))
+    edit_files.write(target, edit_files.read(middle))
     assert orjson.loads(_get(target)) == record
 
 
 def test_a_labelled_id_gives_a_label(tmp_path: Path) -> None:
     record = orjson.loads(JSONL) | {"Id": "RCS1077_12"}
     _put(tmp_path / "a.jsonl", orjson.dumps(record))
-    (edit,) = store.read(tmp_path / "a.jsonl")
+    (edit,) = edit_files.read(tmp_path / "a.jsonl")
     assert (edit.label, edit.source) == ("RCS1077", None)
 
 
@@ -151,26 +151,26 @@ TSV = b"a c .\tb\ta b c .\nx y\tz w\tx y z w\tdel\tpeps\n"
 def test_tsv_is_written_as_it_was_read(tmp_path: Path, name: str) -> None:
     source, target = tmp_path / name, tmp_path / f"again-{name}"
     _put(source, TSV)
-    first, second = store.read(source)
+    first, second = edit_files.read(source)
     assert (first.before.tokens, first.after.tokens) == (("a", "c", "."), ("a", "b", "c", "."))
     assert second.source == Source("peps")
-    store.write(target, [first, second])
+    edit_files.write(target, [first, second])
     assert _get(target) == TSV
 
 
 def test_tsv_of_mined_sentences(tmp_path: Path) -> None:
     long, short = Version("to the sea", ("to", "the", "sea")), Version("to sea", ("to", "sea"))
     edits = [replace(sample(), before=short, after=long), replace(sample(), before=long, after=short)]
-    store.write(tmp_path / "e.tsv", edits)
+    edit_files.write(tmp_path / "e.tsv", edits)
     assert _get(tmp_path / "e.tsv") == b"to sea\tthe\tto the sea\tins\tp\nto sea\tthe\tto the sea\tdel\tp\n"
 
 
 def test_what_a_format_cannot_hold_is_refused_or_counted(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="insertion or deletion"):
-        store.write(tmp_path / "e.tsv", [sample()])
+        edit_files.write(tmp_path / "e.tsv", [sample()])
     assert not (tmp_path / "e.tsv").exists()
-    refused = store.Damage()
-    assert store.write(tmp_path / "e.tsv", [sample()], refused=refused) == 0
+    refused = edit_files.Damage()
+    assert edit_files.write(tmp_path / "e.tsv", [sample()], refused=refused) == 0
     assert refused.count == 1
 
 
@@ -207,10 +207,10 @@ def test_a_bad_line_is_named_or_skipped(tmp_path: Path, name: str, bad: bytes, r
     good = JSONL if "json" in name else TSV.splitlines()[0]
     _put(tmp_path / name, b"\n".join([good, bad, good]))
     with pytest.raises(BadInputError, match=reason) as caught:
-        list(store.read(tmp_path / name))
+        list(edit_files.read(tmp_path / name))
     assert f"{name}:2:" in str(caught.value)
-    damage = store.Damage()
-    assert len(list(store.read(tmp_path / name, damage=damage))) == 2
+    damage = edit_files.Damage()
+    assert len(list(edit_files.read(tmp_path / name, damage=damage))) == 2
     assert damage.count == 1
 
 
@@ -219,61 +219,63 @@ def test_a_cut_gzip_is_named_or_counted(tmp_path: Path) -> None:
     whole = gzip.compress((JSONL + b"\n") * 2000, compresslevel=0)
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(BadInputError, match="cut short"):
-        list(store.read(path))
-    damage = store.Damage()
-    assert 0 < len(list(store.read(path, damage=damage))) < 2000
+        list(edit_files.read(path))
+    damage = edit_files.Damage()
+    assert 0 < len(list(edit_files.read(path, damage=damage))) < 2000
     assert damage.count == 1
     path.write_bytes(b"not gzip")
     with pytest.raises(BadInputError, match="not a sound gzip"):
-        list(store.read(path))
+        list(edit_files.read(path))
 
 
 def test_a_longer_file_takes_no_more_memory(tmp_path: Path) -> None:
     versions = [Version("", tuple(f"{n}-{at}" for at in range(8))) for n in range(64)]
-    rows = store.table_of([Edit(str(n), "text", each, each) for n, each in enumerate(versions)])
+    rows = edit_files.table_of([Edit(str(n), "text", each, each) for n, each in enumerate(versions)])
     held = []
     for num_groups in (100, 600):
         path = tmp_path / f"{num_groups}.parquet"
-        with store.ParquetWriter(path, group_rows=len(rows)) as writer:
+        with edit_files.ParquetWriter(path, group_rows=len(rows)) as writer:
             for _ in range(num_groups):
                 writer.add_rows(rows)
         before = pa.total_allocated_bytes()
-        held.append(max(pa.total_allocated_bytes() for _ in islice(store.read(path), 0, None, 20 * len(rows))) - before)
+        held.append(
+            max(pa.total_allocated_bytes() for _ in islice(edit_files.read(path), 0, None, 20 * len(rows))) - before
+        )
     assert held[1] < 1.5 * held[0]
 
 
 def test_a_file_without_a_sound_line_is_refused_even_when_bad_lines_are_skipped(tmp_path: Path) -> None:
     (tmp_path / "all.jsonl").write_text("no\nedits\n")
-    damage = store.Damage()
+    damage = edit_files.Damage()
     with pytest.raises(BadInputError, match=r"all\.jsonl:1: .*nothing in the file is an edit"):
-        list(store.read(tmp_path / "all.jsonl", damage=damage))
+        list(edit_files.read(tmp_path / "all.jsonl", damage=damage))
     assert damage.count == 2
     (tmp_path / "empty.jsonl").write_text("")
-    assert list(store.read(tmp_path / "empty.jsonl", damage=damage)) == []
+    assert list(edit_files.read(tmp_path / "empty.jsonl", damage=damage)) == []
 
 
 def test_foreign_and_damaged_parquet_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"x": [1]}), path)
     with pytest.raises(BadInputError, match="not one of editvec's"):
-        list(store.read(path))
+        list(edit_files.read(path))
     path.write_bytes(b"PAR1 nonsense PAR1")
     with pytest.raises(BadInputError, match=r"not a sound Parquet.*\. Make it again"):
-        list(store.read(path))
-    other = store.schema().with_metadata({b"editvec.schema": b"999"})
+        list(edit_files.read(path))
+    other = edit_files.schema().with_metadata({b"editvec.schema": b"999"})
     pq.write_table(other.empty_table(), path)
     with pytest.raises(BadInputError, match="schema version 999"):
-        list(store.read(path))
-    fewer = store.schema().remove(3)
+        list(edit_files.read(path))
+    fewer = edit_files.schema().remove(3)
     pq.write_table(fewer.empty_table(), path)
     with pytest.raises(BadInputError, match="columns"):
-        list(store.read(path))
-    store.write(path, [sample(at) for at in range(5000)])
+        list(edit_files.read(path))
+    edit_files.write(path, [sample(at) for at in range(5000)])
     data = bytearray(path.read_bytes())
     data[200:400] = os.urandom(200)
     path.write_bytes(data)
     with pytest.raises(BadInputError, match=r"damaged after|not a sound"):
-        list(store.read(path))
+        list(edit_files.read(path))
 
 
 def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
@@ -284,27 +286,27 @@ def test_nothing_appears_when_writing_fails(tmp_path: Path) -> None:
     for name in ("e.parquet", "e.jsonl.gz"):
         (tmp_path / name).write_bytes(b"old")
         with pytest.raises(RuntimeError):
-            store.write(tmp_path / name, broken())
+            edit_files.write(tmp_path / name, broken())
         assert (tmp_path / name).read_bytes() == b"old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["e.jsonl.gz", "e.parquet"]
 
 
 def test_the_same_edits_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a.parquet", "a.jsonl.gz"):
-        store.write(tmp_path / name, [sample()])
+        edit_files.write(tmp_path / name, [sample()])
         first = (tmp_path / name).read_bytes()
-        store.write(tmp_path / name, [sample()])
+        edit_files.write(tmp_path / name, [sample()])
         assert (tmp_path / name).read_bytes() == first
 
 
 @pytest.mark.parametrize("name", ["e.csv", "e.parquet.gz", "e"])
 def test_unknown_endings_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="unknown kind"):
-        store.write(tmp_path / name, [])
+        edit_files.write(tmp_path / name, [])
 
 
 def test_missing_places_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="does not exist"):
-        list(store.read(tmp_path / "none.parquet"))
+        list(edit_files.read(tmp_path / "none.parquet"))
     with pytest.raises(UserError, match="not a folder"):
-        store.write(tmp_path / "none" / "e.parquet", [])
+        edit_files.write(tmp_path / "none" / "e.parquet", [])

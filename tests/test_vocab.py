@@ -7,9 +7,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from editvec import vocab
-from editvec.seen import Seen
-from editvec.vocab import MARKS, Vocab
+from editvec.data.digests import Seen
+from editvec.neural import vocab
+from editvec.neural.vocab import MARKS, Vocab
 from tests.model.edits import edit, random_edits
 
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from editvec.edit import Canonical, Edit, Source, Version
-from editvec.errors import UserError
+from editvec.core.about import __version__
+from editvec.core.edit import Canonical, Edit, Source, Version
+from editvec.core.errors import UserError
 
 if TYPE_CHECKING:
-    from editvec.model import EditModel, load
-    from editvec.store import read, write
-
-__version__ = "0.1.0"
+    from editvec.data.edit_files import read, write
+    from editvec.neural.model import EditModel, load
 
 __all__ = [
     "Canonical",
@@ -33,7 +32,7 @@ __all__ = [
     "write",
 ]
 
-_LATER = {"read": "store", "write": "store", "load": "model", "EditModel": "model"}
+_LATER = {"read": "data.edit_files", "write": "data.edit_files", "load": "neural.model", "EditModel": "neural.model"}
 
 
 def __getattr__(name: str) -> object:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from editvec import store
 from editvec.cli import app
 from editvec.cli.terminal import printable
-from editvec.edit import Edit, Source, Version
+from editvec.core.edit import Edit, Source, Version
+from editvec.data import edit_files
 
 VERBS = sorted(app.commands)
 
@@ -97,7 +97,7 @@ def test_mining_as_a_report_and_as_json(shop: Path, tmp_path: Path) -> None:
     assert shown.stderr == ""
     told = json.loads(run("mine", str(shop), "-o", str(tmp_path / "b.parquet"), "--fresh", "--json").stdout)
     assert told["commits"] == 50
-    assert told["edits"] == store.count(tmp_path / "b.parquet")
+    assert told["edits"] == edit_files.count(tmp_path / "b.parquet")
     assert told["edits"] > 15
     assert told["languages"]["csharp"] > told["languages"]["python"] > 0
 
@@ -131,13 +131,13 @@ def test_contexts_are_shown_as_people_write(mined: Path, tmp_path: Path) -> None
     shown = run("show", str(mined), "--like", "ConfigureAwait", "-n", "50").stdout
     assert " . " not in shown and " ;" not in shown
     foreign = tmp_path / "foreign.parquet"
-    store.write(foreign, [replace(edit, language="kotlin") for edit in store.read(mined)])
+    edit_files.write(foreign, [replace(edit, language="kotlin") for edit in edit_files.read(mined)])
     assert run("show", str(foreign), "#1").stdout.startswith("#1  kotlin")
 
 
 def test_stats_over_splits(mined: Path, tmp_path: Path) -> None:
     told = json.loads(run("split", str(mined), "-o", str(tmp_path), "--shares", "50,25,25", "--json").stdout)
-    assert sum(told["files"].values()) == store.count(mined)
+    assert sum(told["files"].values()) == edit_files.count(mined)
     sides = [str(tmp_path / f"{name}.parquet") for name in ("train", "dev", "test")]
     counted = json.loads(run("stats", *sides, "--json").stdout)
     assert [counted["files"][side]["edits"] for side in sides] == list(told["files"].values())
@@ -147,8 +147,8 @@ def test_stats_over_splits(mined: Path, tmp_path: Path) -> None:
 def test_convert_there_and_back(mined: Path, tmp_path: Path) -> None:
     run("convert", str(mined), str(tmp_path / "e.jsonl.gz"))
     run("convert", str(tmp_path / "e.jsonl.gz"), str(tmp_path / "e.parquet"))
-    there = [edit.model_before for edit in store.read(mined)]
-    assert [edit.model_before for edit in store.read(tmp_path / "e.parquet")] == there
+    there = [edit.model_before for edit in edit_files.read(mined)]
+    assert [edit.model_before for edit in edit_files.read(tmp_path / "e.parquet")] == there
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_what_a_user_can_get_wrong_is_one_line(
     tmp_path: Path, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
     (tmp_path / "bad.jsonl").write_text("{")
-    store.write(tmp_path / "empty.parquet", [])
+    edit_files.write(tmp_path / "empty.parquet", [])
     done = run(*arguments, cwd=tmp_path, code=code)
     assert done.stdout == ""
     assert done.stderr.startswith("editvec: ")
@@ -211,7 +211,7 @@ def test_untrusted_text_never_reaches_the_terminal_raw(tmp_path: Path) -> None:
         label=evil,
     )
     path = tmp_path / "e.parquet"
-    store.write(path, [edit])
+    edit_files.write(path, [edit])
     for arguments in (
         ("show", str(path)),
         ("stats", str(path)),

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from editvec import cli, config, store
-from editvec.config import Config, TrainingConfig
+from editvec import cli
+from editvec.data import edit_files
+from editvec.neural import config
+from editvec.neural.config import Config, TrainingConfig
 from editvec.syntax.snippet import snippet_edit
 from tests.model.edits import small_config
 
@@ -27,7 +29,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pairs = [(f"{a} = {a} + 1;", f"{a}++;") for a in "abcdefghij"]
     pairs += [(f"{a} = {a} - 1;", f"{a}--;") for a in "abcdefghij"]
     edits = [snippet_edit(*pair, "csharp", identity=f"e{at}") for at, pair in enumerate(pairs)]
-    store.write(folder / "edits.parquet", edits)
+    edit_files.write(folder / "edits.parquet", edits)
     settings = Config(small_config(), TrainingConfig(epochs=60, batch_edits=5, learning_rate=1e-2))
     (folder / "c.toml").write_text(config.dumps(settings))
     files = ("--train", folder / "edits.parquet", "--dev", folder / "edits.parquet")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from editvec import store
-from editvec.patterns.astgrep import program
+from editvec.data import edit_files
+from editvec.rules.astgrep import program
 from editvec.syntax.snippet import snippet_edit
 from tests.cli.test_cli import run
 from tests.conftest import Repo
@@ -183,7 +183,7 @@ def test_a_rule_of_files(tmp_path: Path) -> None:
 def test_a_rule_of_mined_edits(tmp_path: Path) -> None:
     pairs = [("x = x + 1;", "x++;"), ("f(a);", "g(a);"), ("a.b = a.b + 1;", "a.b++;")]
     edits = [snippet_edit(before, after, "csharp", f"e{at}") for at, (before, after) in enumerate(pairs)]
-    store.write(tmp_path / "edits.parquet", edits)
+    edit_files.write(tmp_path / "edits.parquet", edits)
     (found,) = json.loads(run("rule", "--edits", str(tmp_path / "edits.parquet"), "#1", "e2", "--json").stdout)
     assert found["proof"]["support"] == ["e0", "e2"]
     assert len(json.loads(run("rule", "--edits", str(tmp_path / "edits.parquet"), "--json").stdout)) == 2

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from editvec import cli, store
-from editvec.edit import Edit
+from editvec import cli
+from editvec.core.edit import Edit
+from editvec.data import edit_files
 from editvec.syntax.snippet import snippet_edit
 from tests.model.edits import small_model
 
@@ -28,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Edits, a model with random weights, and an index."""
     made = tmp_path_factory.mktemp("vectors")
     edits = _edits()
-    store.write(made / "edits.parquet", edits)
+    edit_files.write(made / "edits.parquet", edits)
     small_model(edits, scale=1.0).save(made / "model")
     return made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from editvec.diff import align, match
-from editvec.grammar import edit_trees
+from editvec.neural.grammar import edit_trees
 from editvec.syntax.snippet import snippet_edit
 from editvec.syntax.tree import Tree
 from tests.grammar.test_grammar import TREES

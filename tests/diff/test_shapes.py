@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from editvec.diff.shapes import Gist, gist_between
+from editvec.diff.signature import Gist, gist_between
 from editvec.syntax.snippet import snippet_edit
 
 

@@ -8,11 +8,11 @@ import math
 import pytest
 import torch
 
-from editvec.edit import Edit, Version
+from editvec.core.edit import Edit, Version
+from editvec.data.digests import Seen
 from editvec.evaluation import metrics
 from editvec.evaluation.decoding import Report, answer_all
-from editvec.model import EditModel
-from editvec.seen import Seen
+from editvec.neural.model import EditModel
 from tests.model.edits import edit, random_edits, small_model, ten_edits
 
 

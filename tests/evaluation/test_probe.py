@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import sklearn.metrics
 
-from editvec.errors import UserError
-from editvec.evaluation.labels import label_of
+from editvec.core.errors import UserError
+from editvec.data.labels import label_of
 from editvec.evaluation.probe import probe
 from tests.model.edits import edit
 

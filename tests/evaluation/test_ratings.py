@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from editvec.edit import Edit
-from editvec.errors import BadInputError, UserError
+from editvec.core.edit import Edit
+from editvec.core.errors import BadInputError, UserError
 from editvec.evaluation import metrics
 from editvec.evaluation.ratings import Query, Ratings, Shown, Task, make_task, read_all, report
-from editvec.index import build, open_index
-from editvec.vectorisers import make
-from editvec.vectorisers.base import Vectors
+from editvec.vectors.index import build, open_index
+from editvec.vectors.vectorisers import make
+from editvec.vectors.vectorisers.base import Vectors
 from tests.model.edits import random_edits
 
 

@@ -12,13 +12,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from editvec.edit import Edit
-from editvec.errors import UserError
+from editvec.core.edit import Edit
+from editvec.core.errors import UserError
 from editvec.evaluation import transfer
 from editvec.evaluation.journal import PairJournal
 from editvec.evaluation.transfer import NEVER, Plan, answer_pairs, plan, summarise
-from editvec.model import Candidate, EditModel
-from editvec.tensors.example import Example
+from editvec.neural.examples import Example
+from editvec.neural.model import Candidate, EditModel
 from tests.model.edits import edit, small_model
 
 LABELS = ["debug"] * 6 + ["info"] * 6

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from editvec.edit import Edit, Version
-from editvec.errors import BadInputError
-from editvec.grammar import Derivation, Grammar, Source, TreeCp, UnseenError, derive, edit_trees, learn, replay
-from editvec.grammar.derivation import Text
-from editvec.grammar.grammar import Choice, same_tree
-from editvec.grammar.oracle import take
+from editvec.core.edit import Edit, Version
+from editvec.core.errors import BadInputError
+from editvec.neural.grammar import Derivation, Grammar, Source, TreeCp, UnseenError, derive, edit_trees, learn, replay
+from editvec.neural.grammar.derivation import Text
+from editvec.neural.grammar.grammar import Choice, same_tree
+from editvec.neural.grammar.oracle import take
 from editvec.syntax import languages
-from editvec.syntax.fragment import parse_fragment
 from editvec.syntax.languages import Language
+from editvec.syntax.parse import parse_fragment
 from editvec.syntax.tree import ABSENT, LIST, NOWHERE, Tree, dumps
 from tests.syntax.samples import SAMPLES
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from editvec import index as indexing
-from editvec.edit import Edit
-from editvec.errors import BadInputError, UserError
-from editvec.index import building, open_index
-from editvec.index.cells import exact_search, unit
-from editvec.mining.split import form_of
-from editvec.vectorisers import make
-from editvec.vectorisers.base import Vectors
+from editvec.core.edit import Edit
+from editvec.core.errors import BadInputError, UserError
+from editvec.data.splits import form_of
+from editvec.vectors import index as indexing
+from editvec.vectors.index import building, open_index
+from editvec.vectors.index.cells import exact_search, unit
+from editvec.vectors.vectorisers import make
+from editvec.vectors.vectorisers.base import Vectors
 from tests.model.edits import edit, random_edits, small_model
 
 

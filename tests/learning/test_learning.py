@@ -12,27 +12,28 @@ import pytest
 import torch
 from click.testing import CliRunner, Result
 
-from editvec import vocab
 from editvec.cli import app
-from editvec.edit import Edit, Version
-from editvec.errors import BadInputError, UserError
-from editvec.learning import Learned, Request, folder, learn
-from editvec.learning.editor import calibrate, find_by_editor, finder_like
-from editvec.learning.find import find_places, sound
-from editvec.learning.present import File, present_files
-from editvec.learning.rules import is_of_imports
+from editvec.core.edit import Edit, Version
+from editvec.core.errors import BadInputError, UserError
+from editvec.core.match import Match
 from editvec.mining import mine
 from editvec.mining.batch import Task
-from editvec.mining.git import open_repository
+from editvec.mining.options import pick_languages
 from editvec.mining.recipes import get_recipe
-from editvec.mining.sources import pick_languages
-from editvec.model import EditModel, load
-from editvec.patterns.astgrep import Match
+from editvec.neural import vocab
+from editvec.neural.model import EditModel, load
+from editvec.patterns import folder
+from editvec.patterns.find import find_places, sound
+from editvec.patterns.learn import Learned, Request, learn
 from editvec.patterns.pattern import MIN_CONFIDENCE, Record
-from editvec.report.patterns import render
-from editvec.report.sarif import sarif
+from editvec.patterns.rules import is_of_imports
+from editvec.suggest.editor import calibrate, find_by_editor, finder_like
 from editvec.syntax.languages import Language, known
 from editvec.syntax.snippet import snippet_edit
+from editvec.ui.report.patterns import render
+from editvec.ui.report.sarif import sarif
+from editvec.vcs.git import open_repository
+from editvec.vcs.worktree import File, present_files
 from tests.conftest import Repo
 from tests.model.edits import small_config, small_model
 

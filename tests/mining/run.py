@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from editvec.edit import Edit
-from editvec.mining import git
+from editvec.core.edit import Edit
 from editvec.mining.batch import Task
 from editvec.mining.mine import Report, Request, edits
+from editvec.mining.options import pick_languages
 from editvec.mining.recipes import get_recipe
-from editvec.mining.sources import pick_languages
+from editvec.vcs import git
 from tests.conftest import Repo
 
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from editvec.edit import Edit
-from editvec.errors import UserError
-from editvec.mining import git
+from editvec.core.edit import Edit
+from editvec.core.errors import UserError
 from editvec.mining.batch import Task
-from editvec.mining.files import is_vendored
 from editvec.mining.mine import Request
 from editvec.mining.mine import mine as mine_to_file
+from editvec.mining.options import pick_languages
 from editvec.mining.recipes import get_recipe
-from editvec.mining.sources import pick_languages
 from editvec.syntax.canonical import restore
+from editvec.vcs import git
+from editvec.vcs.filters import is_vendored
 from tests.conftest import Repo
 from tests.mining.examples import EXAMPLES, Example
 from tests.mining.run import Mined, mine

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from editvec.errors import GitError
-from editvec.mining import git
+from editvec.core.errors import GitError
+from editvec.vcs import git
 from tests.conftest import Repo, clean_git_environment
 from tests.mining.run import mine
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from editvec import store
-from editvec.errors import GitError, UserError
-from editvec.mining import git
+from editvec.core.errors import GitError, UserError
+from editvec.data import edit_files
 from editvec.mining.journal import Journal
-from editvec.mining.sources import locate, pick_paths
+from editvec.mining.options import locate, pick_paths
+from editvec.vcs import git
 from tests.conftest import Repo, clean_git_environment
 from tests.mining.run import Mined, mine
 
@@ -339,8 +339,8 @@ def test_a_file_name_that_is_not_utf_8_survives_the_store(repo: Repo, tmp_path: 
     found = mine(repo)
     assert found.only.source is not None
     assert found.only.source.path == r"caf\xe9.py"
-    store.write(tmp_path / "e.parquet", found.edits)
-    assert list(store.read(tmp_path / "e.parquet")) == found.edits
+    edit_files.write(tmp_path / "e.parquet", found.edits)
+    assert list(edit_files.read(tmp_path / "e.parquet")) == found.edits
 
 
 def test_only_what_lies_below_the_given_paths(repo: Repo) -> None:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from editvec import store
-from editvec.edit import Canonical, Edit, Source, Version
-from editvec.errors import UserError
-from editvec.mining.split import NAMES, Result, assign_by_group, assign_by_time, mark_leaks, parse_shares, split_file
+from editvec.core.edit import Canonical, Edit, Source, Version
+from editvec.core.errors import UserError
+from editvec.data import edit_files
+from editvec.data.splits import NAMES, Result, assign_by_group, assign_by_time, mark_leaks, parse_shares, split_file
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -40,7 +40,7 @@ def split(
     clean: bool = False,
     seed: int = 0,
 ) -> Result:
-    store.write(tmp_path / "all.parquet", edits)
+    edit_files.write(tmp_path / "all.parquet", edits)
     return split_file(
         tmp_path / "all.parquet",
         tmp_path / "split",
@@ -53,7 +53,7 @@ def split(
 
 
 def sides(result: Result) -> list[list[Edit]]:
-    return [list(store.read(result.files[name])) for name in NAMES]
+    return [list(edit_files.read(result.files[name])) for name in NAMES]
 
 
 def test_no_commit_is_on_two_sides_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_the_leak_is_measured_and_removed(tmp_path: Path) -> None:
     clean = split(tmp_path, edits, by="time", clean=True)
     assert clean.leak == kept.leak
     assert clean.written == {"train": 80, "dev": 8, "test": 8}
-    again, _ = mark_leaks([(name, lambda file=file: store.read(file)) for name, file in clean.files.items()])  # type: ignore[misc]
+    again, _ = mark_leaks([(name, lambda file=file: edit_files.read(file)) for name, file in clean.files.items()])  # type: ignore[misc]
     assert again.leaked == Counter()
 
 
@@ -169,10 +169,10 @@ def test_what_has_no_source_or_date_is_refused_with_a_way_out(tmp_path: Path) ->
 
 def test_a_split_does_not_overwrite_its_source(tmp_path: Path) -> None:
     file = tmp_path / "train.parquet"
-    store.write(file, [edit(0)])
+    edit_files.write(file, [edit(0)])
     with pytest.raises(UserError, match="would be overwritten"):
         split_file(file, tmp_path, by="commit", shares=(1, 1, 1), seed=0, ending="parquet", clean=False)
-    assert store.count(file) == 1
+    assert edit_files.count(file) == 1
 
 
 @pytest.mark.parametrize(

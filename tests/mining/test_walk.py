@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from editvec.errors import GitError
-from editvec.mining import git
-from editvec.mining.versions import hash_of, splice
-from editvec.mining.walk import Change, FileChange, Hunk, _pieces, unquote, walk
+from editvec.core.errors import GitError
+from editvec.mining.extract.versions import hash_of, version_after
+from editvec.vcs import git
+from editvec.vcs.history import Change, FileChange, Hunk, _pieces, unquote, walk
 from tests.conftest import Repo
 
 TRICKY = [
@@ -74,7 +74,7 @@ def test_hunks_turn_the_version_before_into_the_version_after(pairs: list[tuple[
     for at, (before, after) in enumerate(pairs):
         if before != after:
             file = found[f"{at}.py"]
-            assert splice(before, file.hunks) == after
+            assert version_after(before, file.hunks) == after
             assert file.blob_before == hash_of(before, 40)
             assert file.blob_after == hash_of(after, 40)
 
@@ -245,4 +245,4 @@ def test_a_line_that_says_what_git_says_is_a_line() -> None:
             repo = Repo.create(Path(folder) / "r")
             repo.history([{"0.py": b"x\n"}, {"0.py": after}])
             (file,) = file_changes(repo)
-        assert splice(b"x\n", file.hunks) == after
+        assert version_after(b"x\n", file.hunks) == after

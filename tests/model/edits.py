@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
-from editvec import vocab
-from editvec.config import ModelConfig
-from editvec.edit import Edit, Version
-from editvec.grammar import edit_trees, learn
-from editvec.model import EditModel, needs_trees
+from editvec.core.edit import Edit, Version
+from editvec.neural import vocab
+from editvec.neural.config import ModelConfig
+from editvec.neural.grammar import edit_trees, learn
+from editvec.neural.model import EditModel, needs_trees
 from editvec.syntax import tree
 from editvec.syntax.tree import ABSENT, LIST, Tree
 

@@ -10,9 +10,9 @@ import safetensors.torch
 import torch
 
 import editvec
-from editvec.errors import BadInputError, UserError
-from editvec.model import CONFIG, GRAMMAR, SECOND, VOCAB, WEIGHTS, EditModel
-from editvec.weights import weights_of
+from editvec.core.errors import BadInputError, UserError
+from editvec.neural.checkpoint import weights_of
+from editvec.neural.model import CONFIG, GRAMMAR, SECOND, VOCAB, WEIGHTS, EditModel
 from tests.model.edits import random_edits, small_model
 
 
@@ -91,7 +91,7 @@ def test_an_edit_longer_than_the_limit(folder: Path) -> None:
 
 
 def test_a_damaged_list_of_what_was_seen(tmp_path: Path) -> None:
-    from editvec.seen import Seen
+    from editvec.data.digests import Seen
 
     (tmp_path / "seen.u64").write_bytes(b"123")
     with pytest.raises(BadInputError, match="cut short"):

@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pytest
 
-import editvec.model
-from editvec.edit import Tokens
-from editvec.imitation import Shown, is_made_of
-from editvec.model import Candidate, EditModel
-from editvec.syntax.fragment import are_sound
+import editvec.neural.model
+from editvec.core.edit import Tokens
+from editvec.neural.model import Candidate, EditModel
+from editvec.neural.vocab import MARKS, UNKNOWN
+from editvec.suggest.few_shot import Shown, is_made_of
+from editvec.syntax.parse import are_sound
 from editvec.syntax.snippet import snippet_edit
-from editvec.vocab import MARKS, UNKNOWN
 from tests.model.edits import edit, small_model, ten_edits
 
 _UNKNOWN = MARKS[UNKNOWN]
@@ -79,7 +79,7 @@ def test_what_has_no_name_has_that_of_the_edit_shown(names: Tokens, written: Tok
     ],
 )
 def test_an_example_brings_names_that_the_model_does_not_know(before: str, like: tuple[str, str], after: str) -> None:
-    model = editvec.model.load()
+    model = editvec.neural.model.load()
     assert not {"Zorgblatt", "WasFrobbed"} & model.vocab.ids.keys()
     assert model.apply(before, like=like)[0].text == after
 

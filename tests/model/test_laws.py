@@ -13,17 +13,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-import editvec.model
-from editvec.edit import Edit, Version
-from editvec.editors import EDITORS, Graph2TreeEditor
-from editvec.encoders import ENCODERS
-from editvec.errors import UserError
-from editvec.imitation import Imitation
-from editvec.model import MARGIN, Candidate, EditModel
-from editvec.syntax.fragment import are_sound
-from editvec.tensors.batch import collate_source
-from editvec.tensors.example import Example
-from editvec.vocab import END, UNKNOWN
+import editvec.neural.model
+from editvec.core.edit import Edit, Version
+from editvec.core.errors import UserError
+from editvec.neural.batch import collate_source
+from editvec.neural.editors import EDITORS, Graph2TreeEditor
+from editvec.neural.encoders import ENCODERS
+from editvec.neural.examples import Example
+from editvec.neural.model import MARGIN, Candidate, EditModel
+from editvec.neural.vocab import END, UNKNOWN
+from editvec.suggest.few_shot import Imitation
+from editvec.syntax.parse import are_sound
 from tests.model import edits as made
 from tests.model.edits import random_edits, small_model, ten_edits
 
@@ -262,7 +262,7 @@ def test_several_edits_are_followed_each_as_if_alone() -> None:
 
 
 def test_what_would_be_another_edit_is_not_suggested() -> None:
-    model = editvec.model.load()
+    model = editvec.neural.model.load()
     like = ("x = x + 1;", "x++;")
     assert model.apply("total = total + 1;", like=like)[0].text == "total++;"
     assert model.apply("total = total + 2;", like=like) == []
@@ -325,7 +325,7 @@ def test_a_saved_model_is_the_same_model(editor: str, encoder: str, shared: bool
         edits, editor=editor, encoder=encoder, shared_reader=shared, tied=not shared, carry=2, borrowing=True
     )
     model.save(tmp_path / "m")
-    again = editvec.model.load(tmp_path / "m")
+    again = editvec.neural.model.load(tmp_path / "m")
     assert again.config == model.config
     assert again.vocab == model.vocab
     assert torch.equal(_log_probs(again, edits), _log_probs(model, edits))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from editvec.editors.rows import SideBySide
-from editvec.vocab import PAD
+from editvec.neural.editors.rows import SideBySide
+from editvec.neural.vocab import PAD
 from tests.model.edits import edit, small_model, ten_edits
 
 

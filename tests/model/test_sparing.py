@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from editvec.edit import Edit
-from editvec.editors import Seq2SeqEditor, writer
-from editvec.model import EditModel
-from editvec.nn.generator import Generator, Spread
+from editvec.core.edit import Edit
+from editvec.neural.editors import Seq2SeqEditor, writer
+from editvec.neural.layers.generator import Generator, Spread
+from editvec.neural.model import EditModel
 from tests.model.edits import random_edits, small_model
 
 RARELY = -14.0

@@ -9,8 +9,8 @@ import safetensors.torch
 import torch
 from torch import nn
 
-from editvec.errors import BadInputError
-from editvec.weights import load_what_fits, pack_weights, read_weights, save_weights
+from editvec.core.errors import BadInputError
+from editvec.neural.checkpoint import load_what_fits, pack_weights, read_weights, save_weights
 
 
 def test_packed_weights_are_off_by_half_a_step_at_most(tmp_path: Path) -> None:

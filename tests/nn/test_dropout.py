@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from editvec.nn.dropout import Dropout
+from editvec.neural.layers.dropout import Dropout
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.5])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from editvec.nn.graph import Edges, GatedSum, GraphNetwork, Wiring
+from editvec.neural.layers.graph import Edges, GatedSum, GraphNetwork, Wiring
 
 
 def test_messages_go_along_edges() -> None:

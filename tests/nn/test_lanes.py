@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from editvec.nn.lanes import in_lanes
+from editvec.neural.layers.lanes import in_lanes
 
 
 @pytest.fixture(autouse=True)

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from editvec.nn.attention import Attention
-from editvec.nn.generator import Generator
-from editvec.nn.recurrent import LSTM, BiLSTM, States
+from editvec.neural.layers.attention import Attention
+from editvec.neural.layers.generator import Generator
+from editvec.neural.layers.recurrent import LSTM, BiLSTM, States
 
 
 def _as_torchs(ours: LSTM, direction: int, theirs: nn.LSTM, ending: str) -> None:

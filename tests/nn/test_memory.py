@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from editvec.nn.memory import uncollected
+from editvec.neural.layers.memory import uncollected
 
 _COUNT = """
 import resource, sys
 import torch
-from editvec.nn.memory import keep_memory
+from editvec.neural.layers.memory import keep_memory
 
 def faults():
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from editvec.nn.generator import Generator
-from editvec.nn.graph import Edges, GraphNetwork, Wiring
-from editvec.nn.products import by_rows, has_bfloat16, over_rows, precision, prepared
-from editvec.nn.recurrent import LSTM
+from editvec.neural.layers.generator import Generator
+from editvec.neural.layers.graph import Edges, GraphNetwork, Wiring
+from editvec.neural.layers.products import by_rows, has_bfloat16, over_rows, precision, prepared
+from editvec.neural.layers.recurrent import LSTM
 
 
 @pytest.mark.parametrize("rows", [0, 1, 15, 16, 17, 129, 1_000])

@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 
-from editvec.diff.shapes import alikeness, shape_of
-from editvec.edit import Edit, Source, Version
+from editvec.core.edit import Edit, Source, Version
+from editvec.diff.signature import alikeness, shape_of
 from editvec.patterns.grouping import group, num_authors, num_commits
 from editvec.patterns.naming import Messages, slug_of, subject_of
 

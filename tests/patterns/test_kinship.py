@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from editvec.patterns.kinship import kinship, site_of
+from editvec.rules.similarity import kinship, site_of
 
 
 def _kin(one: tuple[str, str], other: tuple[str, str], language: str = "csharp") -> float:

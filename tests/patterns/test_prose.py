@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from editvec.patterns import ProseRule, load_rules, make_rules
-from editvec.patterns.proof import apply_matches
-from editvec.patterns.prose import find_prose
+from editvec.core.splice import apply_matches
+from editvec.rules.induction import make_rules
+from editvec.rules.prose import find_prose
+from editvec.rules.rule import ProseRule, load_rules
 from editvec.syntax.snippet import snippet_edit
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from editvec.patterns import Rule, edit_example, file_example, induce, load_rules, make_rules, why_not
-from editvec.patterns.astgrep import scan
-from editvec.patterns.proof import apply_matches
+from editvec.core.splice import apply_matches
+from editvec.rules.astgrep import scan
+from editvec.rules.induction import induce, make_rules, why_not
+from editvec.rules.rule import Rule, load_rules
+from editvec.rules.sites import edit_example, file_example
 from editvec.syntax.languages import Language, get
 from editvec.syntax.snippet import snippet_edit
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from editvec.diff.words import Piece, turns, word_diff
-from editvec.projection import choose, project
-from editvec.report.map import map_page, map_picture
-from editvec.report.page import embedded_json
+from editvec.ui.report.map import map_page, map_picture
+from editvec.ui.report.page import embedded_json
+from editvec.vectors.projection import choose, project
 from tests.browser import browser_page, wait_until
 from tests.model.edits import edit
 

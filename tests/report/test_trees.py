@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from editvec.grammar import Source, derive, edit_trees, learn
-from editvec.report.trees import draw_edit
+from editvec.neural.grammar import Source, derive, edit_trees, learn
 from editvec.syntax.snippet import snippet_edit
+from editvec.ui.report.trees import draw_edit
 
 
 def _drawn(before: str, after: str, title: str = "#1") -> tuple[str, list[tuple[str, str]]]:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from editvec import cli, config, store
-from editvec.edit import Edit, Version
-from editvec.errors import UserError
+from editvec import cli
+from editvec.core.edit import Edit, Version
+from editvec.core.errors import UserError
+from editvec.data import edit_files
 from editvec.evaluation.ratings import Ratings, Task
+from editvec.neural import config
 from editvec.reproduction import TABLES, Workshop, budget, make, pages
 from editvec.reproduction.tables import Row, Table, named
 from editvec.reproduction.workshop import MODELS, describe_time
@@ -37,7 +39,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).mkdir()
     for at, (side, number) in enumerate((("train", 24), ("dev", 6), ("test", 6))):
         kinds = [_code(("RCS1", "RCS2")[n % 2], 100 * at + n, f"P|c{at}|{side}_{n}") for n in range(number)]
-        store.write(folder / "githubedits" / f"{side}.parquet", kinds)
+        edit_files.write(folder / "githubedits" / f"{side}.parquet", kinds)
         sentences = [
             Edit(
                 f"{side}{n}",
@@ -47,9 +49,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
             for n in range(number)
         ]
-        store.write(folder / "prose_edits" / f"{side}.tsv.gz", sentences)
+        edit_files.write(folder / "prose_edits" / f"{side}.tsv.gz", sentences)
     labelled = [_code(kind, n, f"{kind}_{n}") for kind in ("RCS1", "RCS2") for n in range(5)]
-    store.write(folder / "csharp_fixers.parquet", labelled)
+    edit_files.write(folder / "csharp_fixers.parquet", labelled)
     return folder
 
 

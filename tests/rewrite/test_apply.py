@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from editvec.errors import BadInputError, UserError
-from editvec.patterns import load_rules, make_rules
-from editvec.patterns.astgrep import Match
-from editvec.patterns.rule import LoadedRule
-from editvec.rewrite.apply import find_changes
-from editvec.rewrite.source import Source
-from editvec.rewrite.tree import dirty_files, find_files, write_file
+from editvec.core.errors import BadInputError, UserError
+from editvec.core.match import Match
+from editvec.core.text import FileText
+from editvec.rewrite.plan import find_changes
+from editvec.rewrite.writer import dirty_files, find_files, write_file
+from editvec.rules.induction import make_rules
+from editvec.rules.rule import LoadedRule, load_rules
 from editvec.syntax.snippet import snippet_edit
 from tests.conftest import Repo
 
@@ -204,7 +204,7 @@ def test_uncommitted_changes_are_seen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"\xff\xfea", b"\xff\xfe\x00\xd8", b"\xef\xbb\xbfx", b"a\xffb", b""])
 def test_any_bytes_have_a_text(data: bytes) -> None:
-    source = Source(data)
+    source = FileText(data)
     assert source.edit(0, len(source.utf8), source.utf8.decode()).text == data
 
 

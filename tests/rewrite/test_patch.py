@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from editvec.core.splice import TextEdit, splice
 from editvec.rewrite.patch import hunks, lines_of, unified_diff
-from editvec.rewrite.splice import TextEdit, splice
 from tests.conftest import Repo
 from tests.rewrite.test_splice import edited
 

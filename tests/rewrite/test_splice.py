@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from editvec.rewrite.splice import TextEdit, compose, shrink, splice
+from editvec.core.splice import TextEdit, compose, shrink, splice
 
 
 @st.composite

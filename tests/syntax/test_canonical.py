@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from editvec.edit import Canonical
+from editvec.core.edit import Canonical
 from editvec.syntax.canonical import Naming, Passage, canonicalise, restore
 from editvec.syntax.languages import Language, get
 from editvec.syntax.treesitter import Parsed

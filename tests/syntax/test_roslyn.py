@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from editvec.syntax import roslyn, tree
+from editvec.data import roslyn
+from editvec.syntax import tree
 from editvec.syntax.tree import LIST, Tree
 
 

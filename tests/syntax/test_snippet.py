@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from editvec.core.edit import Edit
 from editvec.diff import Tag, align
-from editvec.edit import Edit
 from editvec.syntax.snippet import Written, restore_answer, snippet_edit
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from editvec.edit import Version
+from editvec.core.edit import Version
 from editvec.syntax import snippet
 from editvec.syntax.spacing import habits_of, spaced
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from editvec.core.text import line_starts
 from editvec.syntax import known, tokenize
-from editvec.syntax.fragment import likely_language, parse_fragment
 from editvec.syntax.languages import Language, Markup, code_languages, get, language_of
 from editvec.syntax.leaves import Role
-from editvec.syntax.lines import line_starts
+from editvec.syntax.parse import likely_language, parse_fragment
 from editvec.syntax.token import encode, gaps, join
 from editvec.syntax.treesitter import Parsed
 from tests.syntax.samples import SAMPLES

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from editvec.core.edit import Edit, Version
 from editvec.diff import Tag, align, match
-from editvec.edit import Edit, Version
-from editvec.grammar import edit_trees, learn
-from editvec.tensors.batch import EDGE_TYPES, collate
-from editvec.tensors.corpus import BLOCK, Corpus, build_corpus, epoch_batches
-from editvec.tensors.example import TAGS, Example, Exampler, TooLongError
-from editvec.vocab import END, MARKS, PAD, PLACE, UNKNOWN, Vocab, build
+from editvec.neural.batch import EDGE_TYPES, collate
+from editvec.neural.examples import TAGS, Example, Exampler, TooLongError
+from editvec.neural.grammar import edit_trees, learn
+from editvec.neural.vocab import END, MARKS, PAD, PLACE, UNKNOWN, Vocab, build
+from editvec.training.corpus import BLOCK, Corpus, build_corpus, epoch_batches
 from tests.model.edits import random_edits
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", "<pad>", "<end>", ""]), max_size=9)

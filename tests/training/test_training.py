@@ -16,13 +16,14 @@ import pytest
 import torch
 
 import editvec
-from editvec import config, store
-from editvec.config import Config, TrainingConfig
-from editvec.edit import Version
-from editvec.errors import UserError
-from editvec.model import SEEN, WEIGHTS
-from editvec.nn.products import resolved
-from editvec.seen import Seen
+from editvec.core.edit import Version
+from editvec.core.errors import UserError
+from editvec.data import edit_files
+from editvec.data.digests import Seen
+from editvec.neural import config
+from editvec.neural.config import Config, TrainingConfig
+from editvec.neural.layers.products import resolved
+from editvec.neural.model import SEEN, WEIGHTS
 from editvec.training import Files, Progress, loop, resume, train
 from tests.model.edits import edit, random_edits, small_config, ten_edits
 
@@ -38,8 +39,8 @@ def _config(**settings: Any) -> Config:
 def files(tmp_path: Path) -> Files:
     # Some of one shape, whose vectors are exchanged.
     alike = [edit(f"call w{at} a ( )", f"call w{at} b ( )", identity=f"a{at}") for at in range(30)]
-    store.write(tmp_path / "train.parquet", [*random_edits(60), *alike])
-    store.write(tmp_path / "dev.parquet", random_edits(20, seed=1))
+    edit_files.write(tmp_path / "train.parquet", [*random_edits(60), *alike])
+    edit_files.write(tmp_path / "dev.parquet", random_edits(20, seed=1))
     return Files(tmp_path / "train.parquet", tmp_path / "dev.parquet")
 
 
@@ -219,7 +220,7 @@ def test_without_dev_a_part_is_held_out(files: Files, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("editor", "encoder"), [("seq2seq", "graph"), ("graph2tree", "sequence")])
 def test_a_model_that_reads_trees_learns_from_files(editor: str, encoder: str, files: Files, tmp_path: Path) -> None:
     bare = [replace(each, before=Version(") (", (")", "(")), id=f"b{at}") for at, each in enumerate(random_edits(7, 3))]
-    store.write(tmp_path / "some.parquet", [*random_edits(60), *bare])
+    edit_files.write(tmp_path / "some.parquet", [*random_edits(60), *bare])
     notes: list[str] = []
     state = train(
         tmp_path / "run",
@@ -238,7 +239,7 @@ def test_a_model_that_reads_trees_learns_from_files(editor: str, encoder: str, f
 
 
 def test_trees_are_parsed_where_the_config_says_so(tmp_path: Path) -> None:
-    store.write(tmp_path / "ten.parquet", ten_edits())
+    edit_files.write(tmp_path / "ten.parquet", ten_edits())
     files = Files(tmp_path / "ten.parquet", tmp_path / "ten.parquet")
     train(tmp_path / "run", files, _config(editor="graph2tree", encoder="graph", trees="parsed"))
     model = editvec.load(tmp_path / "run")
@@ -267,7 +268,7 @@ def test_long_edits_are_left_out_and_counted(files: Files, tmp_path: Path) -> No
 
 
 def test_bad_starts_are_refused(files: Files, tmp_path: Path) -> None:
-    store.write(tmp_path / "none.parquet", [])
+    edit_files.write(tmp_path / "none.parquet", [])
     with pytest.raises(UserError, match=r"none\.parquet has no edit to train on"):
         train(tmp_path / "a", Files(tmp_path / "none.parquet", files.dev), _config())
     with pytest.raises(UserError, match=r"none\.parquet has no edit to measure progress with"):
@@ -341,7 +342,7 @@ def test_divergence_is_said(files: Files, tmp_path: Path) -> None:
 
 
 def test_ten_edits_are_learned_by_a_run(tmp_path: Path) -> None:
-    store.write(tmp_path / "ten.parquet", ten_edits())
+    edit_files.write(tmp_path / "ten.parquet", ten_edits())
     files = Files(tmp_path / "ten.parquet", tmp_path / "ten.parquet")
     train(tmp_path / "run", files, _config(epochs=120, learning_rate=1e-2, dropout=0.0))
     model = editvec.load(tmp_path / "run")

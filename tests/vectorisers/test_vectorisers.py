@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from editvec import vectorisers
+from editvec.core.edit import Edit
+from editvec.core.errors import BadInputError
 from editvec.diff import align
-from editvec.edit import Edit
-from editvec.errors import BadInputError
-from editvec.tensors.example import TooLongError
-from editvec.vectorisers.difftext import diff_lines
-from editvec.vectorisers.tfidf import OWN, SHARED, TfIdf, changed_tokens
+from editvec.neural.examples import TooLongError
+from editvec.vectors import vectorisers
+from editvec.vectors.vectorisers.difftext import diff_lines
+from editvec.vectors.vectorisers.tfidf import OWN, SHARED, TfIdf, changed_tokens
 from tests.model.edits import edit, random_edits, small_model, ten_edits
 
 _words = st.lists(st.sampled_from("a b c d".split()), max_size=6)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from editvec.evaluation.ratings import Query, Ratings, Shown, Task, read_all
-from editvec.web.rating import rating_server
-from editvec.web.server import LocalServer
+from editvec.ui.rating import rating_server
+from editvec.ui.server import LocalServer
 from tests.browser import browser_page, wait_until
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -105,7 +105,7 @@ def test_keys_rate_in_a_browser(tmp_path: Path) -> None:
 
 
 def test_a_taken_port_is_said(tmp_path: Path) -> None:
-    from editvec.errors import UserError
+    from editvec.core.errors import UserError
 
     with _served(tmp_path) as (server, _), pytest.raises(UserError, match="Choose another with --port"):
         rating_server(TASK, Ratings(tmp_path, "bob"), port=server.port)

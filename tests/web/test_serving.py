@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from editvec.edit import Edit, Source, Version
-from editvec.patterns.pattern import Pattern, Place, Record
-from editvec.report.patterns import Point, render
-from editvec.web.deciding import Decisions
-from editvec.web.server import LocalServer
+from editvec.core.edit import Edit, Source, Version
+from editvec.core.match import Suggestion
+from editvec.patterns.pattern import Pattern, Record
+from editvec.rewrite.review import Decisions
+from editvec.ui.report.patterns import Point, render
+from editvec.ui.server import LocalServer
 from tests.browser import browser_page, wait_until
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -28,7 +29,7 @@ def _pattern(name: str, language: str = "python") -> Pattern:
     for line, text in enumerate(("b == None", "d == None"), 1):
         start = TEXT.encode().index(text.encode())
         after = text.replace("==", "is")
-        places.append(Place("a.py", line, 5, start, start + len(text), text, after, 0.9, HOSTILE))
+        places.append(Suggestion("a.py", line, 5, start, start + len(text), text, after, 0.9, HOSTILE))
     return Pattern(
         name=name,
         title=HOSTILE,

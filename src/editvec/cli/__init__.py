@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from editvec import __version__
 from editvec.cli import (
     apply,
     cluster,
@@ -37,7 +36,8 @@ from editvec.cli import (
     train,
     transfer,
 )
-from editvec.errors import StoppedError, UserError
+from editvec.core.about import __version__
+from editvec.core.errors import StoppedError, UserError
 
 
 class _Group(click.Group):

@@ -12,10 +12,10 @@ import click
 from editvec.cli.options import Number
 
 if TYPE_CHECKING:
-    from editvec.edit import Edit
-    from editvec.patterns.rule import LoadedRule
-    from editvec.rewrite.apply import Change, Finder
-    from editvec.rewrite.splice import TextEdit
+    from editvec.core.edit import Edit
+    from editvec.core.splice import TextEdit
+    from editvec.rewrite.plan import Change, Finder
+    from editvec.rules.rule import LoadedRule
 
 _FILES_AT_ONCE = 500
 
@@ -87,7 +87,7 @@ def apply(
     editvec apply rule.yml - < Old.cs > New.cs
     editvec apply rule.yml . | git apply
     """
-    from editvec.errors import StoppedError, UserError
+    from editvec.core.errors import StoppedError, UserError
 
     if editor and not like:
         raise UserError("--editor does as examples did: give some with --like BEFORE AFTER.")
@@ -172,8 +172,8 @@ def _close(num_places: int, num_files: int, line: str, problems: list[str], chec
 
 
 def _load(name: str, repo: str, folder: Path | None, everywhere: bool) -> list[LoadedRule]:
-    from editvec.errors import UserError
-    from editvec.patterns import load_rules
+    from editvec.core.errors import UserError
+    from editvec.rules.rule import load_rules
 
     path = Path(name)
     if not path.is_file():
@@ -188,9 +188,9 @@ def _load(name: str, repo: str, folder: Path | None, everywhere: bool) -> list[L
 
 def _top(place: str) -> str:
     """The top of the work tree that a place is in."""
-    from editvec.errors import UserError
-    from editvec.learning.present import work_tree
-    from editvec.mining.git import open_repository
+    from editvec.core.errors import UserError
+    from editvec.vcs.git import open_repository
+    from editvec.vcs.worktree import work_tree
 
     top = work_tree(open_repository(place))
     if top is None:
@@ -203,10 +203,10 @@ def _top(place: str) -> str:
 def _learned(name: str, repo: str, folder: Path | None, everywhere: bool) -> list[LoadedRule]:
     """The rule of a pattern that `editvec learn` found in a repository."""
     from editvec.cli.learn import default_folder
-    from editvec.errors import UserError
-    from editvec.learning import folder as folders
-    from editvec.mining.git import open_repository
-    from editvec.patterns import load_rules
+    from editvec.core.errors import UserError
+    from editvec.patterns import folder as folders
+    from editvec.rules.rule import load_rules
+    from editvec.vcs.git import open_repository
 
     known = folders.load(folder or default_folder(open_repository(repo)))
     (pattern,) = folders.pick(known, [name])
@@ -229,8 +229,10 @@ def _examples(like: tuple[tuple[str, str], ...], name: str) -> list[Edit]:
 
 def _rules_like(like: tuple[tuple[str, str], ...], names: list[str], *, needed: bool) -> list[LoadedRule]:
     """Rules of examples in each of the languages in which they are some."""
-    from editvec.errors import UserError
-    from editvec.patterns import edit_example, load_rules, make_rules, why_not
+    from editvec.core.errors import UserError
+    from editvec.rules.induction import make_rules, why_not
+    from editvec.rules.rule import load_rules
+    from editvec.rules.sites import edit_example
 
     if not names:
         raise UserError("say what the example is written in, such as --language csharp.")
@@ -250,10 +252,10 @@ def _rules_like(like: tuple[tuple[str, str], ...], names: list[str], *, needed: 
 
 def _finders(like: tuple[tuple[str, str], ...], names: list[str], model: str | None, sure: float) -> dict[str, Finder]:
     """The neural editor for each of the languages in which the examples are some."""
-    from editvec.errors import UserError
-    from editvec.learning.editor import finder_like
-    from editvec.model import load
-    from editvec.patterns import edit_example
+    from editvec.core.errors import UserError
+    from editvec.neural.model import load
+    from editvec.rules.sites import edit_example
+    from editvec.suggest.editor import finder_like
 
     examples = {name: _examples(like, name) for name in names}
     parsed = {name: edits for name, edits in examples.items() if all(map(edit_example, edits))}
@@ -266,8 +268,8 @@ def _finders(like: tuple[tuple[str, str], ...], names: list[str], model: str | N
 def _changes(rules: list[LoadedRule], finders: dict[str, Finder], paths: list[Path]) -> Iterator[Change]:
     """What is to be changed, file by file; a rule looks at the files of its language."""
     from editvec.cli.terminal import progress
-    from editvec.rewrite.apply import find_changes
-    from editvec.rewrite.tree import find_files, is_worth_reading
+    from editvec.rewrite.plan import find_changes
+    from editvec.rewrite.writer import find_files, is_worth_reading
     from editvec.syntax.languages import known, language_of
 
     wanted = {rule.language for rule in rules} | finders.keys()
@@ -296,7 +298,7 @@ def _languages(paths: list[Path]) -> list[str]:
     """The languages of the files, the most frequent first; code before prose."""
     from collections import Counter
 
-    from editvec.rewrite.tree import find_files
+    from editvec.rewrite.writer import find_files
     from editvec.syntax.languages import Language, known, language_of
 
     counts: Counter[str] = Counter()
@@ -308,8 +310,8 @@ def _languages(paths: list[Path]) -> list[str]:
 
 def _pipe(rules: list[LoadedRule], finders: dict[str, Finder], *, check: bool, as_json: bool) -> None:
     from editvec.cli.terminal import read_stdin
-    from editvec.errors import UserError
-    from editvec.rewrite.apply import find_changes
+    from editvec.core.errors import UserError
+    from editvec.rewrite.plan import find_changes
 
     wanted = {rule.language for rule in rules} | finders.keys()
     if len(wanted) > 1:
@@ -331,7 +333,7 @@ def _pipe(rules: list[LoadedRule], finders: dict[str, Finder], *, check: bool, a
 
 def _write(change: Change) -> None:
     from editvec.cli.terminal import printable
-    from editvec.rewrite.tree import dirty_files, write_file
+    from editvec.rewrite.writer import dirty_files, write_file
 
     assert change.path is not None
     if dirty_files([change.path]):
@@ -359,7 +361,7 @@ def print_diff(path: Path | None, before: bytes, edits: tuple[TextEdit, ...], ba
 
 def _base(paths: list[Path]) -> Path:
     """Where a diff's names start: here, or, where a path leads out of here, at the top of its work tree."""
-    from editvec.errors import UserError
+    from editvec.core.errors import UserError
 
     here = Path.cwd()
     outside = [path for path in paths if not _absolute(path).is_relative_to(here)]

@@ -10,8 +10,8 @@ import click
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from editvec.rewrite.apply import Change
-    from editvec.rewrite.splice import TextEdit
+    from editvec.core.splice import TextEdit
+    from editvec.rewrite.plan import Change
 
 
 class _QuitError(Exception):
@@ -43,8 +43,8 @@ class Asker:
             self.stopped = True
 
     def _go_through(self, change: Change) -> None:
-        from editvec.errors import UserError
-        from editvec.rewrite.splice import TextEdit
+        from editvec.core.errors import UserError
+        from editvec.core.splice import TextEdit
 
         data, shift, passed, first = change.before, 0, 0, True
         for edit in change.edits:
@@ -67,8 +67,8 @@ class Asker:
             first = False
 
     def _write(self, change: Change, data: bytes, edit: TextEdit) -> bytes:
-        from editvec.rewrite.splice import splice
-        from editvec.rewrite.tree import write_file
+        from editvec.core.splice import splice
+        from editvec.rewrite.writer import write_file
 
         assert change.path is not None
         after = splice(data, [edit])
@@ -101,8 +101,8 @@ class Asker:
 
 
 def _is_sound(change: Change, data: bytes, edit: TextEdit) -> bool:
-    from editvec.rewrite.apply import breaks
-    from editvec.rewrite.splice import splice
+    from editvec.core.splice import splice
+    from editvec.rewrite.plan import breaks
     from editvec.syntax.languages import Language, language_of
 
     language = language_of(change.path.name) if change.path is not None else None
@@ -112,10 +112,10 @@ def _is_sound(change: Change, data: bytes, edit: TextEdit) -> bool:
 def _edited(change: Change, data: bytes, edit: TextEdit) -> TextEdit | None:
     """The lines of the edit as the user wants them, in the file's encoding and with its line ends; None when the editor
     was left without saving."""
-    from editvec.rewrite.source import Source
-    from editvec.rewrite.splice import TextEdit
+    from editvec.core.splice import TextEdit
+    from editvec.core.text import FileText
 
-    source = Source(data)
+    source = FileText(data)
     codec = source.codec
     text = data.decode(codec)
     start, end = (len(data[:offset].decode(codec)) for offset in (edit.start, edit.end))

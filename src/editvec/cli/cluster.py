@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from editvec.edit import Edit
-    from editvec.groups import Group, Grouping
+    from editvec.core.edit import Edit
+    from editvec.vectors.clusters import Group, Grouping
 
 
 @click.command()
@@ -38,11 +38,11 @@ def cluster(
     """
     import orjson
 
-    from editvec import groups
     from editvec.cli.terminal import print_json
-    from editvec.errors import UserError
-    from editvec.files import check_place, write_atomically
-    from editvec.index import open_index
+    from editvec.core.errors import UserError
+    from editvec.core.files import check_place, write_atomically
+    from editvec.vectors import clusters
+    from editvec.vectors.index import open_index
 
     method = method or ("hdbscan" if number is None else "kmeans")
     if number is not None and method != "kmeans":
@@ -52,14 +52,14 @@ def cluster(
     index = open_index(folder)
     if not len(index):
         raise UserError(f"{folder} holds no edits, so there is nothing to group.")
-    grouping = groups.group(index.units, method=method, k=number, min_size=min_size)
-    found, edits = groups.describe_index(index, grouping)
+    grouping = clusters.group(index.units, method=method, k=number, min_size=min_size)
+    found, edits = clusters.describe_index(index, grouping)
     document = {
         "method": method,
         "criterion": grouping.criterion,
         "edits": len(index),
-        "in_no_group": int((grouping.labels == groups.NO_GROUP).sum()),
-        "groups": groups.as_json(found, edits),
+        "in_no_group": int((grouping.labels == clusters.NO_GROUP).sum()),
+        "groups": clusters.as_json(found, edits),
     }
     if out is not None:
         write_atomically(out, orjson.dumps(document, option=orjson.OPT_INDENT_2))

@@ -26,15 +26,15 @@ def convert(source: str, target: str, skip_bad: bool, as_json: bool) -> None:
     """
     from pathlib import Path
 
-    from editvec import store
     from editvec.cli.terminal import counted, describe, in_one_line, print_json, printable
-    from editvec.errors import UserError
+    from editvec.core.errors import UserError
+    from editvec.data import edit_files
 
     if Path(source).exists() and Path(target).exists() and Path(source).samefile(target):
         raise UserError("IN and OUT are the same file.")
-    damage, refused = (store.Damage(), store.Damage()) if skip_bad else (None, None)
-    edits = counted(store.read(source, damage=damage), "Converting", store.count(source))
-    written = store.write(target, edits, refused=refused)
+    damage, refused = (edit_files.Damage(), edit_files.Damage()) if skip_bad else (None, None)
+    edits = counted(edit_files.read(source, damage=damage), "Converting", edit_files.count(source))
+    written = edit_files.write(target, edits, refused=refused)
     skipped = [found for found in (damage, refused) if found and found.count]
     if as_json:
         print_json(

@@ -23,23 +23,23 @@ def draw(file: str, edit: str, out: Path) -> None:
     """
     from itertools import islice
 
-    from editvec import store
-    from editvec.errors import UserError
-    from editvec.files import write_atomically
-    from editvec.grammar import Source, UnseenError, derive, edit_trees
-    from editvec.grammar.story import grammar_of
-    from editvec.report.trees import draw_edit
-    from editvec.selection import select
+    from editvec.core.errors import UserError
+    from editvec.core.files import write_atomically
+    from editvec.data import edit_files
+    from editvec.data.sampling import select
+    from editvec.neural.grammar import Source, UnseenError, derive, edit_trees
+    from editvec.ui.explain import grammar_of
+    from editvec.ui.report.trees import draw_edit
 
     if out.suffix.lower() != ".svg":
         raise UserError(f"{out}: name it .svg.")
-    ((number, found),) = select(store.read(file), identity=edit)
+    ((number, found),) = select(edit_files.read(file), identity=edit)
     try:
         before, after = edit_trees(found)
     except UnseenError as error:
         raise UserError(f"edit {edit} cannot be drawn: {error}.") from None
     source = Source.of(before)
-    actions = derive(grammar_of([found, *islice(store.read(file), 200)]), source, after)
+    actions = derive(grammar_of([found, *islice(edit_files.read(file), 200)]), source, after)
     title = f"#{number} {found.id}"
     write_atomically(out, draw_edit(title, source, after, actions).encode("utf-8", "replace"))
     click.echo(f"{out}: {len(source.nodes)} nodes before, {after.size()} after, {len(actions)} actions")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from editvec.edit import Edit
+    from editvec.core.edit import Edit
 
 
 @click.command()
@@ -43,8 +43,8 @@ def edit(
 
     from editvec.cli.options import spoken
     from editvec.cli.terminal import print_json, printable, read_stdin
-    from editvec.errors import UserError
-    from editvec.model import load
+    from editvec.core.errors import UserError
+    from editvec.neural.model import load
 
     if before == "-":
         before = read_stdin().decode(errors="surrogateescape")

@@ -28,16 +28,19 @@ def encode(model: str, file: str, out: Path, append: bool, limit: int | None, as
     """
     from itertools import islice
 
-    from editvec import store, vectorisers
     from editvec.cli.terminal import counted, describe, print_json
-    from editvec.index import build, for_appending
-    from editvec.vectorisers import Trained
+    from editvec.data import edit_files
+    from editvec.vectors import vectorisers
+    from editvec.vectors.index import build, for_appending
+    from editvec.vectors.vectorisers import Trained
 
     vectoriser = for_appending(out, model) if append else None
     if vectoriser is None:
-        vectoriser = vectorisers.make(model, islice(store.read(file, trees=False), limit))
+        vectoriser = vectorisers.make(model, islice(edit_files.read(file, trees=False), limit))
     trees = isinstance(vectoriser, Trained) and vectoriser.needs_trees
-    edits = counted(islice(store.read(file, trees=trees), limit), f"Encoding {file}", limit or store.count(file))
+    edits = counted(
+        islice(edit_files.read(file, trees=trees), limit), f"Encoding {file}", limit or edit_files.count(file)
+    )
     index, unread = build(out, vectoriser, edits, append=append)
     if as_json:
         print_json({"folder": str(out), "edits": len(index), "dim": index.dim, "unread": unread})

@@ -39,21 +39,21 @@ def evaluate(
 
     import orjson
 
-    from editvec import store
     from editvec.cli.terminal import counted, print_json
-    from editvec.errors import UserError
+    from editvec.core.errors import UserError
+    from editvec.core.files import atomic
+    from editvec.data import edit_files
+    from editvec.data.digests import Seen
     from editvec.evaluation.decoding import Report, answer_all
-    from editvec.files import atomic
-    from editvec.model import SEEN, folder_of, load, needs_trees
-    from editvec.seen import Seen
+    from editvec.neural.model import SEEN, folder_of, load, needs_trees
 
     model, folder = load(folder), folder_of(folder)
     seen = Seen.load(folder / SEEN) if (folder / SEEN).exists() else None
     report = Report()
     edits = counted(
-        islice(store.read(file, trees=needs_trees(model.config)), limit),
+        islice(edit_files.read(file, trees=needs_trees(model.config)), limit),
         f"Evaluating {file}",
-        limit or store.count(file),
+        limit or edit_files.count(file),
     )
     with atomic(out) if out else nullcontext() as stream:
         for answer in answer_all(model, edits, report, k=beam, seen=seen):

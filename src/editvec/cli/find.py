@@ -47,12 +47,12 @@ def find(
     """
     from editvec.cli.learn import default_folder
     from editvec.cli.terminal import print_json, progress
-    from editvec.errors import UserError
-    from editvec.learning import folder as folders
-    from editvec.learning.find import find_places
-    from editvec.learning.present import present_files
-    from editvec.mining.sources import locate
-    from editvec.report.sarif import sarif
+    from editvec.core.errors import UserError
+    from editvec.mining.options import locate
+    from editvec.patterns import folder as folders
+    from editvec.patterns.find import find_places
+    from editvec.ui.report.sarif import sarif
+    from editvec.vcs.worktree import present_files
 
     repository = locate(repo)
     known = folders.load(folder or default_folder(repository))

@@ -13,9 +13,9 @@ from editvec.cli.options import min_confidence_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from editvec.learning import Learned
-    from editvec.mining.git import Repository
+    from editvec.patterns.learn import Learned
     from editvec.patterns.pattern import Pattern
+    from editvec.vcs.git import Repository
 
 _SHOWN = 20
 
@@ -51,15 +51,15 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     """
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from editvec.cli.terminal import print_json, progress
-    from editvec.errors import StoppedError
-    from editvec.learning import Request
-    from editvec.learning import folder as folders
-    from editvec.learning import learn as run
+    from editvec.core.errors import StoppedError
     from editvec.mining import mine
     from editvec.mining.batch import Task
+    from editvec.mining.options import locate, pick_languages, pick_paths
     from editvec.mining.recipes import get_recipe
-    from editvec.mining.sources import locate, pick_languages, pick_paths
-    from editvec.report.patterns import render
+    from editvec.patterns import folder as folders
+    from editvec.patterns.learn import Request
+    from editvec.patterns.learn import learn as run
+    from editvec.ui.report.patterns import render
 
     recipe = get_recipe("prose" if options["prose"] else "default")
     chosen = pick_languages(options["languages"], recipe)
@@ -94,8 +94,8 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
 
 def default_folder(repository: Repository) -> Path:
     """`.editvec` at the top of the work tree, or here for a repository without one."""
-    from editvec.learning.folder import NAME
-    from editvec.learning.present import work_tree
+    from editvec.patterns.folder import NAME
+    from editvec.vcs.worktree import work_tree
 
     top = work_tree(repository)
     return (top or Path.cwd()) / NAME
@@ -104,13 +104,13 @@ def default_folder(repository: Repository) -> Path:
 def _model(name: str | None) -> Any:
     if name == "none":
         return None
-    from editvec import model
+    from editvec.neural import model
 
     return model.load(name)
 
 
 def _about(repository: Repository, learned: Learned) -> dict[str, Any]:
-    from editvec import __version__
+    from editvec.core.about import __version__
 
     head = repository.attempt("rev-parse", "HEAD").stdout.decode().strip()
     return {
@@ -125,7 +125,7 @@ def _about(repository: Repository, learned: Learned) -> dict[str, Any]:
 
 
 def _points(learned: Learned) -> Sequence[Any]:
-    from editvec.report.patterns import points_of
+    from editvec.ui.report.patterns import points_of
 
     return points_of(learned.edits, learned.vectors, learned.patterns) if learned.vectors is not None else ()
 
@@ -176,8 +176,8 @@ def _where(repo: str, folder: Path) -> str:
     """What `editvec apply` must be told to find the patterns; nothing where it finds them by itself."""
     import shlex
 
-    from editvec.errors import UserError
-    from editvec.mining.git import open_repository
+    from editvec.core.errors import UserError
+    from editvec.vcs.git import open_repository
 
     try:
         if default_folder(open_repository(".")).resolve() == folder.resolve():

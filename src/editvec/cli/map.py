@@ -10,8 +10,8 @@ import click
 from editvec.cli.options import Number, label_option
 
 if TYPE_CHECKING:
-    from editvec.edit import Edit
-    from editvec.index import Index
+    from editvec.core.edit import Edit
+    from editvec.vectors.index import Index
 
 _COLOURS = ("label", "group", "project", "language")
 
@@ -55,12 +55,12 @@ def draw_map(
     editvec map fixers.index -o fixers.png --most 100 --least 40
     """
     from editvec.cli.terminal import describe
-    from editvec.errors import UserError
-    from editvec.evaluation.labels import label_of
-    from editvec.files import check_place, write_atomically
-    from editvec.index import open_index
-    from editvec.projection import choose, project
-    from editvec.report.map import map_page, map_picture
+    from editvec.core.errors import UserError
+    from editvec.core.files import check_place, write_atomically
+    from editvec.data.labels import label_of
+    from editvec.ui.report.map import map_page, map_picture
+    from editvec.vectors.index import open_index
+    from editvec.vectors.projection import choose, project
 
     ending = out.suffix.lower().lstrip(".")
     if ending not in ("html", "png", "svg"):
@@ -91,12 +91,12 @@ def _schemes(
     index: Index, edits: list[Edit], labels: list[str], rows: list[int], first: str | None, *, only: bool
 ) -> dict[str, list[str]]:
     """What edits can be coloured by, the wanted way first (or only); ways that say nothing are left out."""
-    from editvec import groups
+    from editvec.vectors import clusters
 
     if only and first == "label":
         return {"label": labels}
-    found = groups.group(index.vectors[rows])
-    described = groups.describe(found, index.units[rows], index.forms[rows], edits)
+    found = clusters.group(index.vectors[rows])
+    described = clusters.describe(found, index.units[rows], index.forms[rows], edits)
     named = [f"{each.number}: {' '.join(each.tokens[:3])}" for each in described]
     ways = {
         "label": labels,

@@ -61,12 +61,12 @@ def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **optio
     # Arrow's own allocator holds on to what a batch needed; the workers inherit this.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from editvec.cli.terminal import print_json, progress, stopwatch
-    from editvec.errors import StoppedError
+    from editvec.core.errors import StoppedError
     from editvec.mining.batch import Task
     from editvec.mining.mine import Request
     from editvec.mining.mine import mine as run
+    from editvec.mining.options import locate, pick_languages, pick_paths
     from editvec.mining.recipes import get_recipe
-    from editvec.mining.sources import locate, pick_languages, pick_paths
 
     recipe = get_recipe(
         options["recipe"],

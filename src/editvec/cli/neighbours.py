@@ -40,11 +40,11 @@ def neighbours(
     """
     from editvec.cli.options import spoken
     from editvec.cli.terminal import console, print_edit, print_json
-    from editvec.errors import UserError
-    from editvec.index import METRICS, open_index
-    from editvec.mining.split import form_of
-    from editvec.selection import as_json as edit_as_json
+    from editvec.core.errors import UserError
+    from editvec.data.sampling import as_json as edit_as_json
+    from editvec.data.splits import form_of
     from editvec.syntax.snippet import snippet_edit
+    from editvec.vectors.index import METRICS, open_index
 
     index = open_index(folder)
     if identity is not None and before is None and after is None:

@@ -48,7 +48,7 @@ min_confidence_option = click.option(
 
 def spoken(language: str | None, texts: Sequence[str]) -> str:
     """The language of pieces of code: the one that was named, or else the first in which they parse."""
-    from editvec.syntax.fragment import likely_language
+    from editvec.syntax.parse import likely_language
 
     if language is not None:
         return language

@@ -38,14 +38,15 @@ def probe(
     editvec probe csharp_fixers.jsonl.gz runs/mine tfidf diff
     editvec probe csharp_fixers.jsonl.gz runs/mine --by-label
     """
-    from editvec import store, vectorisers
     from editvec.cli.terminal import console, print_json
-    from editvec.errors import UserError
+    from editvec.core.errors import UserError
+    from editvec.data import edit_files
+    from editvec.data.labels import label_of
+    from editvec.data.sampling import select
     from editvec.evaluation import probe as probing
-    from editvec.evaluation.labels import label_of
-    from editvec.selection import select
+    from editvec.vectors import vectorisers
 
-    chosen = [edit for _, edit in select(store.read(file), number=sample, seed=0)]
+    chosen = [edit for _, edit in select(edit_files.read(file), number=sample, seed=0)]
     labelled = [(edit, label) for edit in chosen if (label := label_of(edit, how))]
     if not labelled:
         raise UserError(f"no edit of {file} has a label (--label {how}).")

@@ -43,10 +43,10 @@ def rate(
     editvec rate ratings --report
     """
     from editvec.cli.terminal import describe, print_json
-    from editvec.errors import UserError
+    from editvec.core.errors import UserError
     from editvec.evaluation.ratings import TASK, Ratings, Task, make_task, read_all, report
-    from editvec.index import open_index
-    from editvec.web.rating import rating_server
+    from editvec.ui.rating import rating_server
+    from editvec.vectors.index import open_index
 
     if indexes:
         if (folder / TASK).exists():

@@ -64,7 +64,7 @@ def reproduce(
     """
     from editvec.cli.terminal import print_json
     from editvec.cli.train import setting, watching
-    from editvec.errors import StoppedError, UserError
+    from editvec.core.errors import StoppedError, UserError
     from editvec.reproduction import TABLES, Workshop, budget, make
     from editvec.reproduction.tables import as_json as table_as_json
     from editvec.reproduction.tables import named
@@ -100,7 +100,7 @@ def reproduce(
 
 def _write(done: list[Table], shop: Workshop, out: Path) -> None:
     """The report, after each table: what is done is there to be read."""
-    from editvec.files import write_atomically
+    from editvec.core.files import write_atomically
     from editvec.reproduction import pages
 
     limit = f", the first {shop.limit:,} test edits" if shop.limit else ""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from editvec.edit import Edit
-    from editvec.patterns import Example, Proved
+    from editvec.core.edit import Edit
+    from editvec.rules.sites import Example
+    from editvec.rules.verification import Proved
 
 
 @click.command()
@@ -45,9 +46,9 @@ def rule(
     editvec rule --edits edits.parquet '#12' '#40' '#41' -o rule.yml --test
     """
     from editvec.cli.terminal import print_json
-    from editvec.errors import UserError
-    from editvec.files import write_atomically
-    from editvec.patterns import induce, make_rules
+    from editvec.core.errors import UserError
+    from editvec.core.files import write_atomically
+    from editvec.rules.induction import induce, make_rules
 
     if bool(pairs) == bool(file):
         raise UserError("give examples with --from BEFORE AFTER, or mined edits with --edits FILE.")
@@ -88,9 +89,9 @@ class _Nothing(click.ClickException):
 
 def _from_files(pairs: tuple[tuple[str, str], ...], language: str | None) -> list[Example]:
     """Whole files as examples; prose goes by its edits instead."""
-    from editvec.errors import UserError
-    from editvec.patterns import file_example
-    from editvec.rewrite.source import Source
+    from editvec.core.errors import UserError
+    from editvec.core.text import FileText
+    from editvec.rules.sites import file_example
     from editvec.syntax.languages import Language, get, language_of
 
     found = []
@@ -105,7 +106,7 @@ def _from_files(pairs: tuple[tuple[str, str], ...], language: str | None) -> lis
         for name in (before, after):
             if not Path(name).is_file():
                 raise UserError(f"{name} is not a file. Give --text if it is a piece of code.")
-        texts = [Source(Path(name).read_bytes()).utf8 for name in (before, after)]
+        texts = [FileText(Path(name).read_bytes()).utf8 for name in (before, after)]
         found.append(file_example(before, known, texts[0], texts[1]))
     if len({example.language.name for example in found}) > 1:
         raise UserError("the examples are in several languages. Make a rule for each.")
@@ -113,7 +114,7 @@ def _from_files(pairs: tuple[tuple[str, str], ...], language: str | None) -> lis
 
 
 def _from_texts(pairs: tuple[tuple[str, str], ...], language: str | None) -> list[Edit]:
-    from editvec.errors import UserError
+    from editvec.core.errors import UserError
     from editvec.syntax.snippet import snippet_edit
 
     if language is None:
@@ -122,16 +123,17 @@ def _from_texts(pairs: tuple[tuple[str, str], ...], language: str | None) -> lis
 
 
 def _from_store(file: str, ids: tuple[str, ...]) -> list[Edit]:
-    from editvec import store
-    from editvec.selection import select
+    from editvec.data import edit_files
+    from editvec.data.sampling import select
 
     if not ids:
-        return list(store.read(file))
-    return [select(store.read(file), identity=identity)[0][1] for identity in ids]
+        return list(edit_files.read(file))
+    return [select(edit_files.read(file), identity=identity)[0][1] for identity in ids]
 
 
 def _reason(edits: list[Edit], examples: list[Example]) -> str:
-    from editvec.patterns import edit_example, why_not
+    from editvec.rules.induction import why_not
+    from editvec.rules.sites import edit_example
 
     found = examples or [example for edit in edits if (example := edit_example(edit)) is not None]
     if not found:
@@ -155,9 +157,9 @@ def _as_json(each: Proved) -> dict[str, Any]:
 
 def _write_tests(out: Path, found: list[Proved], edits: list[Edit], examples: list[Example]) -> None:
     """ast-grep's own tests: what must be found (invalid) and what must not (valid)."""
-    from editvec.files import write_atomically
-    from editvec.patterns import Rule, edit_example
-    from editvec.patterns.rule import test_file
+    from editvec.core.files import write_atomically
+    from editvec.rules.rule import Rule, test_file
+    from editvec.rules.sites import edit_example
 
     shown = examples or [example for edit in edits if (example := edit_example(edit)) is not None]
     for each in found:

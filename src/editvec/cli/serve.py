@@ -28,14 +28,14 @@ def serve(repo: str, folder: Path | None, min_confidence: float, port: int) -> N
     """
     from editvec.cli.learn import default_folder
     from editvec.cli.terminal import printable, progress
-    from editvec.errors import UserError
-    from editvec.learning import folder as folders
-    from editvec.learning.find import find_places
-    from editvec.learning.present import present_files, work_tree
-    from editvec.mining.sources import locate
-    from editvec.report.patterns import render
-    from editvec.web.deciding import Decisions
-    from editvec.web.server import LocalServer
+    from editvec.core.errors import UserError
+    from editvec.mining.options import locate
+    from editvec.patterns import folder as folders
+    from editvec.patterns.find import find_places
+    from editvec.rewrite.review import Decisions
+    from editvec.ui.report.patterns import render
+    from editvec.ui.server import LocalServer
+    from editvec.vcs.worktree import present_files, work_tree
 
     repository = locate(repo)
     top = work_tree(repository)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from editvec.edit import Edit
+    from editvec.core.edit import Edit
 
 _GRAMMAR_EDITS = 1000
 """Of how many of a file's edits the grammar of a derivation is made."""
@@ -44,14 +44,14 @@ def show(
     editvec show edits.parquet -n 20 --random --like Assert
     editvec show edits.parquet '#17' --actions
     """
-    from editvec import store
     from editvec.cli.terminal import console, print_edit, print_json, printable
-    from editvec.selection import as_json as edit_as_json
-    from editvec.selection import select
+    from editvec.data import edit_files
+    from editvec.data.sampling import as_json as edit_as_json
+    from editvec.data.sampling import select
 
-    damage = store.Damage() if skip_bad else None
+    damage = edit_files.Damage() if skip_bad else None
     chosen = select(
-        store.read(file, damage=damage),
+        edit_files.read(file, damage=damage),
         identity=edit,
         number=number,
         seed=seed if at_random else None,
@@ -82,11 +82,11 @@ def _derivations(file: str, edits: list[Edit]) -> list[list[str] | None]:
     """The actions of each edit in words; one line that says why where it has none."""
     from itertools import islice
 
-    from editvec import store
-    from editvec.grammar import Source, UnseenError, derive, edit_trees
-    from editvec.grammar.story import grammar_of, tell
+    from editvec.data import edit_files
+    from editvec.neural.grammar import Source, UnseenError, derive, edit_trees
+    from editvec.ui.explain import grammar_of, tell
 
-    grammar = grammar_of([*edits, *islice(store.read(file, damage=store.Damage()), _GRAMMAR_EDITS)])
+    grammar = grammar_of([*edits, *islice(edit_files.read(file, damage=edit_files.Damage()), _GRAMMAR_EDITS)])
     told: list[list[str] | None] = []
     for edit in edits:
         try:

@@ -39,8 +39,8 @@ def split(
     editvec split edits.parquet -o data --by time --remove-leak
     """
     from editvec.cli.terminal import describe, print_json, printable
-    from editvec.mining.split import parse_shares, split_file
-    from editvec.stats import leak_as_json
+    from editvec.data.splits import parse_shares, split_file
+    from editvec.data.stats import leak_as_json
 
     result = split_file(file, folder, by=by, shares=parse_shares(shares), seed=seed, ending=ending, clean=remove_leak)
     if as_json:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from editvec.mining.split import Leak
-    from editvec.stats import Stats
+    from editvec.data.splits import Leak
+    from editvec.data.stats import Stats
 
 
 @click.command()
@@ -26,19 +26,21 @@ def stats(files: tuple[str, ...], most: int, skip_bad: bool, as_json: bool) -> N
     editvec stats edits.parquet
     editvec stats train.jsonl.gz dev.jsonl.gz test.jsonl.gz --json
     """
-    from editvec import store
     from editvec.cli.terminal import counted, print_json
-    from editvec.mining.split import mark_leaks
-    from editvec.stats import leak_as_json, measure
+    from editvec.data import edit_files
+    from editvec.data.splits import mark_leaks
+    from editvec.data.stats import leak_as_json, measure
 
-    damage = store.Damage() if skip_bad else None
+    damage = edit_files.Damage() if skip_bad else None
     measured = {}
     for file in files:
-        edits = counted(store.read(file, damage=damage), f"Counting {file}", store.count(file))
+        edits = counted(edit_files.read(file, damage=damage), f"Counting {file}", edit_files.count(file))
         measured[file] = measure(edits)
     leak = None
     if len(files) > 1:
-        leak, _ = mark_leaks([(file, partial(store.read, file, damage=damage and store.Damage())) for file in files])
+        leak, _ = mark_leaks(
+            [(file, partial(edit_files.read, file, damage=damage and edit_files.Damage())) for file in files]
+        )
     if as_json:
         answer = {
             "files": {file: found.as_json(most) for file, found in measured.items()},

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.errors import UserError
+from editvec.core.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from editvec.edit import Edit, Tokens
+    from editvec.core.edit import Edit, Tokens
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _CONTEXT_WIDTH = 120
@@ -126,7 +126,7 @@ def word_diff(edit: Edit) -> tuple[Text, Text]:
 def shorten(edit: Edit, tokens: Tokens, *, end: bool) -> str:
     """An edit's context on one line, spaced as the edit is: its end or its start, as much as fits."""
     words = tuple([token.replace("\n", "⏎") for token in tokens])
-    from editvec.edit import Version
+    from editvec.core.edit import Version
     from editvec.syntax.languages import known
     from editvec.syntax.spacing import habits_of, spaced
 

@@ -61,10 +61,10 @@ def train(
     editvec train --init runs/ours --editor graph2tree --train edits.parquet -o runs/ours/second editor_only=true
     torchrun --nproc-per-node 2 -m editvec train --train train.parquet -o runs/two
     """
-    from editvec import config as configuration
     from editvec.cli.terminal import print_json
-    from editvec.errors import StoppedError, UserError
-    from editvec.model import load
+    from editvec.core.errors import StoppedError, UserError
+    from editvec.neural import config as configuration
+    from editvec.neural.model import load
     from editvec.training import CHECKPOINT, Files, OtherFailedError, leads, resume
     from editvec.training import train as start
 
@@ -100,7 +100,7 @@ def train(
 
 def setting(text: str) -> tuple[str, str]:
     """A setting as the command line has it."""
-    from editvec.errors import UserError
+    from editvec.core.errors import UserError
 
     key, equals, value = text.partition("=")
     if not equals:

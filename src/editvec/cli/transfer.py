@@ -51,18 +51,18 @@ def transfer(
     editvec transfer runs/mine csharp_fixers.jsonl.gz --plain
     editvec transfer runs/mine csharp_fixers.jsonl.gz --protocol all-pairs --pairs 300
     """
-    from editvec import store
     from editvec.cli.terminal import print_json, progress
-    from editvec.errors import StoppedError, UserError
+    from editvec.core.errors import StoppedError, UserError
+    from editvec.data import edit_files
+    from editvec.data.labels import label_of
+    from editvec.data.splits import form_of
     from editvec.evaluation.journal import PairJournal
-    from editvec.evaluation.labels import label_of
     from editvec.evaluation.transfer import answer_pairs, plan, summarise
-    from editvec.imitation import SETTINGS
-    from editvec.mining.split import form_of
-    from editvec.vectorisers import Trained
+    from editvec.suggest.few_shot import SETTINGS
+    from editvec.vectors.vectorisers import Trained
 
     trained = Trained.load(folder)
-    labelled = [(edit, label_of(edit, how)) for edit in store.read(file, trees=trained.needs_trees)]
+    labelled = [(edit, label_of(edit, how)) for edit in edit_files.read(file, trees=trained.needs_trees)]
     edits = [edit for edit, label in labelled if label]
     if not edits:
         raise UserError(f"no edit of {file} has a label (--label {how}).")

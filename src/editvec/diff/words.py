@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from editvec.core.edit import Edit, Version
 from editvec.diff.alignment import align
-from editvec.edit import Edit, Version
 
 
 class Piece(NamedTuple):

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from editvec.edit import Edit
+from editvec.core.edit import Edit
+from editvec.data.digests import Seen
 from editvec.evaluation import metrics
 from editvec.evaluation.metrics import Estimate
-from editvec.model import Candidate, EditModel
-from editvec.seen import Seen
-from editvec.tensors.corpus import by_length
-from editvec.tensors.example import Example, NoTreeError, TooLongError
-from editvec.vocab import UNKNOWN, read_tokens
+from editvec.neural.batch import by_length
+from editvec.neural.examples import Example, NoTreeError, TooLongError
+from editvec.neural.model import Candidate, EditModel
+from editvec.neural.vocab import UNKNOWN, read_tokens
 
 _WINDOW = 2048
 _EDITS, _TOKENS = 64, 8192

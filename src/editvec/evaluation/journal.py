@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from editvec.errors import UserError
+from editvec.core.errors import UserError
 from editvec.mining.journal import cache_home
 
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from editvec.edit import Edit
+from editvec.core.edit import Edit
+from editvec.data.splits import form_of
 from editvec.evaluation import metrics
 from editvec.evaluation.metrics import Estimate
-from editvec.groups import kmeans
-from editvec.index import unit
-from editvec.mining.split import form_of
-from editvec.vectorisers.base import Vectors
+from editvec.vectors.clusters import kmeans
+from editvec.vectors.index import unit
+from editvec.vectors.vectorisers.base import Vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,14 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from editvec.core.edit import Edit
+from editvec.core.errors import BadInputError, UserError
+from editvec.core.files import write_atomically
 from editvec.diff import edit_distance
 from editvec.diff.words import turns, word_diff
-from editvec.edit import Edit
-from editvec.errors import BadInputError, UserError
 from editvec.evaluation import metrics
 from editvec.evaluation.metrics import Estimate
-from editvec.files import write_atomically
-from editvec.index import Index
+from editvec.vectors.index import Index
 
 TASK = "task.json"
 VALUES = 3

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from editvec.edit import Edit
+from editvec.core.edit import Edit
 from editvec.evaluation import metrics
 from editvec.evaluation.journal import PairJournal
 from editvec.evaluation.metrics import Estimate
-from editvec.model import EditModel
-from editvec.tensors.example import Example, NoTreeError, TooLongError
-from editvec.vocab import read_tokens
+from editvec.neural.examples import Example, NoTreeError, TooLongError
+from editvec.neural.model import EditModel
+from editvec.neural.vocab import read_tokens
 
 Ranks = NDArray[np.int64]
 NEVER = 0

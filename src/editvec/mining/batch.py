@@ -13,12 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
-from editvec.edit import Edit, Source
-from editvec.mining import code, files, git, prose
+from editvec.core.edit import Edit, Source
+from editvec.mining.extract import code, prose
+from editvec.mining.extract.versions import Versions
 from editvec.mining.recipes import Recipe
-from editvec.mining.versions import Versions
-from editvec.mining.walk import Change, FileChange, Hunk, Unreadable, walk
 from editvec.syntax.languages import Language, Markup, get, language_of
+from editvec.vcs import filters, git
+from editvec.vcs.history import Change, FileChange, Hunk, Unreadable, walk
 
 _TRIES = 4
 """How many times the cap of a commit are tried at most, so that a renaming in a thousand places costs little."""
@@ -136,7 +137,7 @@ class Reader:
             tally["too-large"] += 1
             return None
         tally["hunks"] += len(item.hunks)
-        for name, test in (("vendored", files.is_vendored), ("generated", files.is_generated_name)):
+        for name, test in (("vendored", filters.is_vendored), ("generated", filters.is_generated_name)):
             if recipe.drops(name) and test(item.path):
                 tally[name] += len(item.hunks)
                 return None

@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from editvec import __version__, store
-from editvec.files import atomic
+from editvec.core.about import __version__
+from editvec.core.files import atomic
+from editvec.data import edit_files
 from editvec.mining.batch import Batch, Task
-from editvec.mining.sieve import Digests, digest
+from editvec.mining.dedup import Digests, digest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +49,7 @@ def cache_home() -> Path:
 def journal_for(task: Task) -> Path:
     """The folder for one repository mined with one set of settings by one version of editvec."""
     repository, recipe = task.repository, task.recipe
-    settings = f"{__version__} {_CUT} {store.SCHEMA_VERSION} {repository.path} {repository.name} "
+    settings = f"{__version__} {_CUT} {edit_files.SCHEMA_VERSION} {repository.path} {repository.name} "
     # A set has another order in each process.
     settings += f"{replace(recipe, kept=frozenset())} {sorted(recipe.kept)} {task.languages} {task.paths}"
     return cache_home() / "mine" / blake2b(settings.encode("utf-8", "replace"), digest_size=12).hexdigest()
@@ -60,7 +61,7 @@ def write_batch(folder: Path, batch: Batch) -> Path:
 
     name = blake2b("".join(batch.commits).encode(), digest_size=12).hexdigest()
     file = folder / f"{name}{_SUFFIX}"
-    rows = store.table_of(batch.edits)
+    rows = edit_files.table_of(batch.edits)
     marks = [digest(edit) for edit in batch.edits]
     for field in Digests._fields:
         rows = rows.append_column(field, pa.array([getattr(mark, field) for mark in marks], pa.uint64()))
@@ -172,7 +173,7 @@ class _Loaded:
 
         with pa.OSFile(str(file)) as stream:
             table = pa.ipc.open_file(stream).read_all()
-        self.rows = table.select(store.schema().names).replace_schema_metadata(store.schema().metadata)
+        self.rows = table.select(edit_files.schema().names).replace_schema_metadata(edit_files.schema().metadata)
         commits = table["commit"].to_pylist()
         digests = zip(*(table[field].to_pylist() for field in Digests._fields), strict=True)
         self.marks = [(commit, Digests(*mark)) for commit, mark in zip(commits, digests, strict=True)]

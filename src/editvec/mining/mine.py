@@ -20,13 +20,13 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from editvec import store
-from editvec.edit import Edit
-from editvec.errors import UserError
-from editvec.mining import git
+from editvec.core.edit import Edit
+from editvec.core.errors import UserError
+from editvec.data import edit_files
 from editvec.mining.batch import Reader, Task
+from editvec.mining.dedup import Sieve
 from editvec.mining.journal import Journal, journal_for, write_batch
-from editvec.mining.sieve import Sieve
+from editvec.vcs import git
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,23 +73,23 @@ class Request:
 def mine(request: Request, target: Path, progress: Progress = silent) -> Report:
     """Mines a repository into an edit file."""
     report = Report()
-    store.check_target(target)
+    edit_files.check_target(target)
     mined = tables(request, report, progress)
     # All is mined before the file is begun, so a run that is killed meanwhile leaves nothing beside it.
     mined = chain(list(islice(mined, 1)), mined)
     if target.suffix == ".parquet":
-        with store.ParquetWriter(target) as writer:
+        with edit_files.ParquetWriter(target) as writer:
             for rows in mined:
                 writer.add_rows(rows)
     else:
-        store.write(target, (edit for rows in mined for edit in store.edits_of(rows)))
+        edit_files.write(target, (edit for rows in mined for edit in edit_files.edits_of(rows)))
     return report
 
 
 def edits(request: Request, report: Report, progress: Progress = silent) -> Iterator[Edit]:
     """The mined edits in the order of history; the report is filled on the way."""
     for rows in tables(request, report, progress):
-        yield from store.edits_of(rows)
+        yield from edit_files.edits_of(rows)
 
 
 def tables(request: Request, report: Report, progress: Progress = silent) -> Iterator[pa.Table]:
@@ -114,7 +114,7 @@ def tables(request: Request, report: Report, progress: Progress = silent) -> Ite
             report.edits += len(rows)
             report.languages.update(rows["language"].to_pylist())
             waiting.append(rows)
-            if sum(map(len, waiting)) >= store.BATCH:
+            if sum(map(len, waiting)) >= edit_files.BATCH:
                 yield _joined(waiting)
                 waiting = []
         if any(map(len, waiting)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from editvec.errors import UserError
+from editvec.core.errors import UserError
 from editvec.syntax.canonical import Naming
 
 FILTERS: dict[str, str] = {

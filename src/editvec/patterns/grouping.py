@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from editvec.diff.shapes import Shape, alikeness, shape_of
-from editvec.edit import Edit
+from editvec.core.edit import Edit
+from editvec.diff.signature import Shape, alikeness, shape_of
 
 NEAR = 0.8
 """How near (cosine) two shapes' mean vectors must be to be one group."""

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from editvec.diff.shapes import Shape
-from editvec.edit import Edit
+from editvec.core.edit import Edit
+from editvec.diff.signature import Shape
 
 _WORD = re.compile(r"[A-Za-z][\w.]*[A-Za-z0-9]|[A-Za-z]")
 _NOISE = re.compile(r"\s*(\(#\d+\)|#\d+|\[[^\]]{1,20}\])\s*|^\w+(\([^)]*\))?!?:\s+|^[A-Z]{2,}-\d+:?\s+")

@@ -13,7 +13,8 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from editvec.edit import Edit
+from editvec.core.edit import Edit
+from editvec.core.match import Suggestion
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
 
@@ -73,25 +74,6 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A place in a file where a pattern is still due: the bytes [start, end) of it, and what would stand there."""
-
-    path: str
-    line: int
-    column: int
-    start: int
-    end: int
-    before: str
-    after: str
-    confidence: float
-    why: str
-
-    def as_json(self) -> dict[str, Any]:
-        """For machines."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
-
-@dataclass(frozen=True, slots=True)
 class Pattern:
     """Edits that mean the same. `before` and `after` are the change as people read it: the rule's, with its
     metavariables, or that of the most typical edit."""
@@ -116,7 +98,7 @@ class Pattern:
     of_imports: bool = False
     """Whether its edits are of imports alone, which follow their uses."""
     record: Record | None = None
-    places: tuple[Place, ...] = ()
+    places: tuple[Suggestion, ...] = ()
 
     @property
     def id(self) -> str:
@@ -153,7 +135,7 @@ class Pattern:
         said = self.confidence + 0.1 * (self.record.share if self.record else _UNRECORDED)
         return often * said * (2 if self.places else 1) / (1 if self.rule else 3) / (3 if self.of_imports else 1)
 
-    def with_places(self, places: tuple[Place, ...]) -> Pattern:
+    def with_places(self, places: tuple[Suggestion, ...]) -> Pattern:
         """The same with places where it is still due."""
         return replace(self, places=places)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from editvec.errors import UserError
+from editvec.core.errors import UserError
 from editvec.reproduction import paper, work
 from editvec.reproduction.workshop import Workshop
 

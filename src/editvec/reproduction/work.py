@@ -8,22 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from editvec import groups, index, store
+from editvec.core.files import write_atomically
+from editvec.data import edit_files
+from editvec.data.digests import Seen
+from editvec.data.labels import label_of
+from editvec.data.stats import measure
 from editvec.evaluation import probe as probing
 from editvec.evaluation import ratings as rating
 from editvec.evaluation import transfer as transferring
 from editvec.evaluation.decoding import Report, answer_all
 from editvec.evaluation.journal import PairJournal
-from editvec.evaluation.labels import label_of
-from editvec.files import write_atomically
-from editvec.index import Index
-from editvec.model import SEEN, load, needs_trees
-from editvec.projection import choose, project
-from editvec.report.map import map_picture
+from editvec.neural.model import SEEN, load, needs_trees
 from editvec.reproduction.workshop import Workshop, kind_of
-from editvec.seen import Seen
-from editvec.stats import measure
-from editvec.vectorisers import BASELINES, Trained, make
+from editvec.ui.report.map import map_picture
+from editvec.vectors import clusters as clustering
+from editvec.vectors import index
+from editvec.vectors.index import Index
+from editvec.vectors.projection import choose, project
+from editvec.vectors.vectorisers import BASELINES, Trained, make
 
 _EXAMPLES = 5
 
@@ -65,7 +67,7 @@ def statistics(shop: Workshop) -> Any:
     """Means over the edits of all three sets."""
 
     def work() -> dict[str, float]:
-        sides = (store.read(shop.part(side)) for side in ("train", "dev", "test"))
+        sides = (edit_files.read(shop.part(side)) for side in ("train", "dev", "test"))
         found = measure(chain.from_iterable(islice(edits, shop.limit) for edits in sides))
         return {
             "tokens before": found.before.mean,
@@ -118,9 +120,9 @@ def indexed(shop: Workshop, name: str, kind: str) -> Index:
     model = name if baseline else str(shop.model(name))
     file = shop.part("train", kind)
     known = index.for_appending(folder, model)
-    vectoriser = known or make(model, islice(store.read(file, trees=False), shop.limit) if baseline else ())
+    vectoriser = known or make(model, islice(edit_files.read(file, trees=False), shop.limit) if baseline else ())
     trees = isinstance(vectoriser, Trained) and vectoriser.needs_trees
-    edits = islice(store.read(file, trees=trees), shop.limit)
+    edits = islice(edit_files.read(file, trees=trees), shop.limit)
     return index.build(folder, vectoriser, edits, append=known is not None)[0]
 
 
@@ -131,8 +133,8 @@ def clusters(shop: Workshop, name: str) -> Any:
         kind = kind_of(name)
         found = indexed(shop, name, kind)
         share = {"code": 20_000 / 91_372, "prose": 50_000 / 500_000}[kind]
-        grouping = groups.kmeans(np.asarray(found.units), max(2, round(share * len(found))), iterations=10)
-        described, edits = groups.describe_index(found, grouping)
+        grouping = clustering.kmeans(np.asarray(found.units), max(2, round(share * len(found))), iterations=10)
+        described, edits = clustering.describe_index(found, grouping)
         examples = [
             {"size": len(each), "before": edits[each.medoid].before.text, "after": edits[each.medoid].after.text}
             for each in described[:_EXAMPLES]

@@ -14,12 +14,13 @@ from typing import Any
 
 import orjson
 
-from editvec import config, store
-from editvec.edit import Edit
-from editvec.errors import BadInputError, UserError
-from editvec.evaluation.labels import label_of
-from editvec.files import make_folder, write_atomically
-from editvec.model import WEIGHTS
+from editvec.core.edit import Edit
+from editvec.core.errors import BadInputError, UserError
+from editvec.core.files import make_folder, write_atomically
+from editvec.data import edit_files
+from editvec.data.labels import label_of
+from editvec.neural import config
+from editvec.neural.model import WEIGHTS
 from editvec.training import CHECKPOINT, Files, Progress, part_of, resume, train
 
 MODELS: Mapping[str, Mapping[str, Any]] = {
@@ -97,12 +98,12 @@ class Workshop:
         part = self.folder / "data" / f"{kind}-{side}-{self.fraction:g}.parquet"
         if not part.is_file():
             make_folder(part.parent)
-            store.write(part, part_of(store.read(whole), self.fraction))
-        return part if store.count(part) else whole
+            edit_files.write(part, part_of(edit_files.read(whole), self.fraction))
+        return part if edit_files.count(part) else whole
 
     def labelled(self, *, trees: bool) -> list[Edit]:
         """The edits that have a label."""
-        return [edit for edit in store.read(self._fixers(), trees=trees) if label_of(edit)]
+        return [edit for edit in edit_files.read(self._fixers(), trees=trees) if label_of(edit)]
 
     def some_labelled(self, *, trees: bool) -> list[Edit]:
         """The fraction of the edits of each label that is used where every edit is tried with many others."""
@@ -129,7 +130,7 @@ class Workshop:
     def test_edits(self, kind: str, *, trees: bool) -> Iterator[Edit]:
         """The test set, or its first part."""
         limit = self.limit or (_FEW if self.is_smoke else None)
-        return islice(store.read(self.part("test", kind), trees=trees), limit)
+        return islice(edit_files.read(self.part("test", kind), trees=trees), limit)
 
     def model_folder(self, name: str, share: int = 100) -> Path:
         """Where a model is, or will be."""

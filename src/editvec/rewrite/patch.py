@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from editvec.rewrite.splice import TextEdit, splice
+from editvec.core.splice import TextEdit, splice
 
 _CONTEXT = 3
 _NO_NEWLINE = b"\\ No newline at end of file\n"

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from editvec.edit import Canonical, Tokens
+from editvec.core.edit import Canonical, Tokens
 from editvec.syntax.leaves import Leaf, Role
 from editvec.syntax.treesitter import Parsed
 

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 import tree_sitter as ts
 
+from editvec.core.text import line_of, line_starts
 from editvec.syntax.languages.base import Language
 from editvec.syntax.layout import Span
-from editvec.syntax.lines import line_of, line_starts
 from editvec.syntax.token import decode
 
 _END = 0xFFFFFFFF

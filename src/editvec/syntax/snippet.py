@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from editvec.edit import Canonical, Edit, Tokens, Version
+from editvec.core.edit import Canonical, Edit, Tokens, Version
 from editvec.syntax import languages
 from editvec.syntax.canonical import KEPT_LITERALS, LITERAL, canonical_number, is_reserved
 from editvec.syntax.languages import Language

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from editvec.edit import Tokens, Version
+from editvec.core.edit import Tokens, Version
 from editvec.syntax import languages
 from editvec.syntax.languages.base import Spacing
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import tree_sitter as ts
 
+from editvec.core.text import line_starts
 from editvec.syntax.facts import Captured, facts_of, texts
 from editvec.syntax.languages.base import Language
 from editvec.syntax.layout import Change, Layout, Outline, move_outline, near, outline_of
 from editvec.syntax.leaves import Leaf, walk_leaves
-from editvec.syntax.lines import line_starts
 from editvec.syntax.names import Names
 from editvec.syntax.token import Token
 from editvec.syntax.units import Unit, find_units

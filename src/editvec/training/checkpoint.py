@@ -12,9 +12,9 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from editvec.errors import BadInputError
-from editvec.files import write_atomically
-from editvec.network import EditNetwork
+from editvec.core.errors import BadInputError
+from editvec.core.files import write_atomically
+from editvec.neural.network import EditNetwork
 
 
 @dataclass(slots=True)

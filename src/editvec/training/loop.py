@@ -20,16 +20,17 @@ import orjson
 import torch
 from torch import nn
 
-from editvec.config import Config
-from editvec.errors import UserError
-from editvec.files import write_atomically
-from editvec.model import CONFIG, WEIGHTS, EditModel
-from editvec.nn.products import precision
-from editvec.tensors.corpus import Corpus, Lesson, by_length, epoch_batches
-from editvec.tensors.example import Example
+from editvec.core.errors import UserError
+from editvec.core.files import write_atomically
+from editvec.neural.batch import by_length
+from editvec.neural.checkpoint import load_weights, save_weights
+from editvec.neural.config import Config
+from editvec.neural.examples import Example
+from editvec.neural.layers.products import precision
+from editvec.neural.model import CONFIG, WEIGHTS, EditModel
 from editvec.training.checkpoint import RunState, load_checkpoint, save_checkpoint
+from editvec.training.corpus import Corpus, Lesson, epoch_batches
 from editvec.training.distributed import World
-from editvec.weights import load_weights, save_weights
 
 CHECKPOINT, METRICS = "checkpoint.safetensors", "metrics.jsonl"
 _SAVE_EVERY = 45.0

@@ -10,34 +10,26 @@ from pathlib import Path
 
 import torch
 
-from editvec import config as configuration
-from editvec import store, vocab
-from editvec.config import Config, ModelConfig
-from editvec.edit import Edit
-from editvec.errors import UserError
-from editvec.files import check_place, make_folder, remove_partial, write_atomically
-from editvec.grammar import UnseenError, edit_trees, learn
-from editvec.mining.split import form_of
-from editvec.model import (
-    CONFIG,
-    GRAMMAR,
-    SEEN,
-    VOCAB,
-    WEIGHTS,
-    EditModel,
-    load_grammar,
-    needs_trees,
-)
-from editvec.nn.products import resolved
-from editvec.seen import Notes
+from editvec.core.edit import Edit
+from editvec.core.errors import UserError
+from editvec.core.files import check_place, make_folder, remove_partial, write_atomically
+from editvec.data import edit_files
+from editvec.data.digests import Notes
+from editvec.data.splits import form_of
+from editvec.neural import config as configuration
+from editvec.neural import vocab
+from editvec.neural.checkpoint import load_what_fits, save_weights
+from editvec.neural.config import Config, ModelConfig
+from editvec.neural.examples import Example, NoTreeError, TooLongError
+from editvec.neural.grammar import UnseenError, edit_trees, learn
+from editvec.neural.layers.products import resolved
+from editvec.neural.model import CONFIG, GRAMMAR, SEEN, VOCAB, WEIGHTS, EditModel, load_grammar, needs_trees
+from editvec.neural.vocab import Vocab
 from editvec.syntax.tree import Tree
-from editvec.tensors.corpus import Corpus, build_corpus
-from editvec.tensors.example import Example, NoTreeError, TooLongError
 from editvec.training.checkpoint import RunState
+from editvec.training.corpus import Corpus, build_corpus
 from editvec.training.distributed import World, joined
 from editvec.training.loop import CHECKPOINT, Progress, Trainer
-from editvec.vocab import Vocab
-from editvec.weights import load_what_fits, save_weights
 
 _CORPORA = ("train.arrow", "dev.arrow")
 INIT = "init.safetensors"
@@ -149,7 +141,7 @@ def _check(folder: Path, files: Files, config: ModelConfig) -> None:
     EditModel(config, Vocab(()))
     for file in (files.train, files.dev):
         if file is not None:
-            next(store.read(file, trees=False), None)
+            next(edit_files.read(file, trees=False), None)
     make_folder(folder)
     check_place(folder / CONFIG)
 
@@ -179,9 +171,9 @@ def _run(folder: Path, config: Config, world: World, watch: Watch, *, resume: bo
 
 def _edits(files: Files, side: str, share: float, *, trees: bool = False) -> Iterator[Edit]:
     if files.dev is not None:
-        found: Iterable[Edit] = store.read(files.train if side == "train" else files.dev, trees=trees)
+        found: Iterable[Edit] = edit_files.read(files.train if side == "train" else files.dev, trees=trees)
     else:
-        found = _side(store.read(files.train, trees=trees), held_out=side == "dev")
+        found = _side(edit_files.read(files.train, trees=trees), held_out=side == "dev")
     return iter(found) if side == "dev" else part_of(found, share)
 
 

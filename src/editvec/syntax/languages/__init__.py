@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import PurePosixPath
 
-from editvec.errors import UserError
+from editvec.core.errors import UserError
 from editvec.syntax.languages.base import Language, Markup
 
 __all__ = ["Language", "Markup", "code_languages", "get", "known", "language_of", "prose_languages"]

@@ -1,0 +1,79 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from stat import S_IMODE
+from typing import IO
+
+from editvec.core.errors import UserError
+
+
+def check_place(path: Path) -> None:
+    """UserError when no file can be written there."""
+    if not path.parent.is_dir():
+        raise UserError(f"{path.parent} is not a folder. Create it first.")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder. Give a file name.")
+    if not os.access(path.parent, os.W_OK):
+        raise UserError(f"cannot write in {path.parent}. Choose another place with -o.")
+
+
+def make_folder(folder: Path) -> None:
+    """Makes a folder and those around it; UserError when there can be none, or nothing can be written in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {folder} ({error.strerror}). Choose another with -o.") from None
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"cannot write in {folder}. Choose another place with -o.")
+
+
+@contextmanager
+def atomic(path: Path, *, like: os.stat_result | None = None) -> Iterator[IO[bytes]]:
+    """A stream whose bytes appear under `path` only when all were written; nothing is left behind otherwise.
+
+    The file gets the mode of the file that it is `like`, and its owner where we may give it away.
+    """
+    check_place(path)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    except OSError as error:
+        raise UserError(f"cannot write in {path.parent} ({error.strerror}). Choose another place.") from None
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        if like is None:
+            temporary.chmod(0o666 & ~_umask())
+        else:
+            with suppress(OSError):
+                os.chown(temporary, like.st_uid, like.st_gid)
+            temporary.chmod(S_IMODE(like.st_mode))
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remove_partial(folder: Path) -> None:
+    """Removes what a killed process had begun to write in a folder."""
+    for path in folder.glob(".*.partial"):
+        path.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, content: bytes | memoryview) -> None:
+    """Writes a file that appears when it is whole."""
+    with atomic(path) as stream:
+        stream.write(content)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

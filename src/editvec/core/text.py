@@ -1,0 +1,89 @@
+"""Texts as bytes: encodings, and where lines begin."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from editvec.core.splice import TextEdit
+
+
+class FileText:
+    """The bytes of a file and the same text in UTF-8. What is not UTF-8 or UTF-16 counts as Latin-1, byte by byte."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.codec = _codec(data)
+        self.utf8 = data if self.codec == "utf-8" else data.decode(self.codec).encode()
+
+    def edit(self, start: int, end: int, text: str) -> TextEdit:
+        """An edit of the UTF-8 text as one of the file; UnicodeEncodeError when the file's encoding has no such
+        character. A line that the edit begins ends like the file's lines do, one that it keeps as it did."""
+        if self.has_crlf:
+            kept = set(re.findall(r"([^\n]*[^\r\n])\n", self.utf8[start:end].decode()))
+            lines = text.split("\n")
+            ends = ["\n" if line.endswith("\r") or line in kept else "\r\n" for line in lines[:-1]]
+            text = "".join(line + end for line, end in zip(lines, [*ends, ""], strict=True))
+        if self.codec == "utf-8":
+            return TextEdit(start, end, text.encode())
+        low, high = (len(self.utf8[:offset].decode().encode(self.codec)) for offset in (start, end))
+        return TextEdit(low, high, text.encode(self.codec))
+
+    @property
+    def has_crlf(self) -> bool:
+        """Whether most lines end with a carriage return and a line feed."""
+        return 2 * self.utf8.count(b"\r\n") > self.utf8.count(b"\n")
+
+
+def _codec(data: bytes) -> str:
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        # The mark stays a character of the text, so that nothing is lost on the way back.
+        codec = "utf-16-le" if data.startswith(BOM_UTF16_LE) else "utf-16-be"
+        try:
+            if data.decode(codec).encode(codec) == data:
+                return codec
+        except UnicodeDecodeError:
+            return "latin-1"
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+_NEWLINE = ord("\n")
+
+
+@lru_cache(64)
+def line_starts(data: bytes) -> Sequence[int]:
+    """The offset of each line's first byte, and the length at the end. A version is asked about more than once."""
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1
+    starts: list[int] = [0, *ends.tolist()]
+    return starts if len(starts) > 1 and starts[-1] == len(data) else [*starts, len(data)]
+
+
+def line_of(starts: Sequence[int], offset: int) -> int:
+    """The 0-based line that an offset lies in."""
+    return bisect_right(starts, offset) - 1
+
+
+BOM = b"\xef\xbb\xbf"
+"""The mark that some editors put at the start of a file."""
+
+
+def as_utf8(data: bytes) -> bytes | None:
+    """The text as UTF-8 without a mark at its start; Latin-1 is taken for what is not UTF-8. None for binary."""
+    if data.startswith(BOM):
+        data = data[len(BOM) :]
+    if b"\0" in data:
+        return None
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1").encode()
+    return data

@@ -1,0 +1,1 @@
+"""Edits as data: files and their formats, statistics, samples, splits, digests and labels."""

@@ -1,0 +1,159 @@
+"""What an edit file holds, in numbers. Pure counting: the command line prints it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from editvec.core.edit import Edit
+from editvec.data.splits import Leak
+from editvec.diff import Tag, align, edit_distance
+from editvec.syntax import tree
+
+_FREQUENT_TOKENS = 10
+
+
+@dataclass(slots=True)
+class Distribution:
+    """Whole numbers, counted."""
+
+    counts: Counter[int] = field(default_factory=Counter)
+
+    def add(self, value: int) -> None:
+        """Counts one more."""
+        self.counts[value] += 1
+
+    @property
+    def mean(self) -> float:
+        """The average, 0 for nothing."""
+        total = self.counts.total()
+        return sum(value * count for value, count in self.counts.items()) / total if total else 0.0
+
+    def quantile(self, share: float) -> int:
+        """The smallest value that at least that share does not exceed."""
+        wanted, seen = share * self.counts.total(), 0
+        for value in sorted(self.counts):
+            seen += self.counts[value]
+            if seen >= wanted:
+                return value
+        return 0
+
+    def share_below(self, bound: int) -> float:
+        """The share of values under a bound."""
+        total = self.counts.total()
+        return sum(count for value, count in self.counts.items() if value < bound) / total if total else 0.0
+
+
+@dataclass(slots=True)
+class Stats:
+    """The numbers of one edit file. Tokens are those that a model sees."""
+
+    edits: int = 0
+    languages: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    repositories: Counter[str] = field(default_factory=Counter)
+    commits: set[str] = field(default_factory=set)
+    before: Distribution = field(default_factory=Distribution)
+    after: Distribution = field(default_factory=Distribution)
+    distance: Distribution = field(default_factory=Distribution)
+    tree_before: Distribution = field(default_factory=Distribution)
+    tree_after: Distribution = field(default_factory=Distribution)
+    vocabulary: Counter[str] = field(default_factory=Counter)
+    changes: Counter[str] = field(default_factory=Counter)
+    """What was taken away → what was put in, by how often."""
+    verbatim: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def duplicates(self) -> int:
+        """How many edits repeat an earlier one token for token."""
+        return self.edits - len(self.verbatim)
+
+    def as_json(self, most: int) -> dict[str, Any]:
+        """Everything, for machines."""
+        return {
+            "edits": self.edits,
+            "duplicates": self.duplicates,
+            "commits": len(self.commits),
+            "languages": dict(self.languages.most_common()),
+            "labels": dict(self.labels.most_common()),
+            "repositories": dict(self.repositories.most_common(most)),
+            "tokens": {"before": _summary(self.before), "after": _summary(self.after)},
+            "edit_distance": {
+                **_summary(self.distance),
+                "share_below_5": round(self.distance.share_below(5), 4),
+            },
+            "tree_nodes": {"before": _summary(self.tree_before), "after": _summary(self.tree_after)},
+            "vocabulary": {
+                "tokens": len(self.vocabulary),
+                f"seen_{_FREQUENT_TOKENS}_times": self.frequent_tokens,
+            },
+            "most_frequent": [{"change": change, "edits": count} for change, count in self.changes.most_common(most)],
+        }
+
+    @property
+    def frequent_tokens(self) -> int:
+        """How many tokens occur often enough to be worth learning."""
+        return sum(count >= _FREQUENT_TOKENS for count in self.vocabulary.values())
+
+
+def _summary(values: Distribution) -> dict[str, float]:
+    return {
+        "mean": round(values.mean, 2),
+        "median": values.quantile(0.5),
+        "p95": values.quantile(0.95),
+        "max": values.quantile(1.0),
+    }
+
+
+def measure(edits: Iterable[Edit]) -> Stats:
+    """The numbers of some edits."""
+    stats = Stats()
+    for edit in edits:
+        before, after = edit.model_before, edit.model_after
+        stats.edits += 1
+        stats.languages[edit.language] += 1
+        if edit.label:
+            stats.labels[edit.label] += 1
+        if edit.source is not None:
+            stats.repositories[edit.source.repository] += 1
+            if edit.source.commit:
+                stats.commits.add(f"{edit.source.repository} {edit.source.commit}")
+        stats.before.add(len(before))
+        stats.after.add(len(after))
+        stats.distance.add(edit_distance(before, after))
+        if edit.before.tree and edit.after.tree:
+            stats.tree_before.add(tree.loads(edit.before.tree).size())
+            stats.tree_after.add(tree.loads(edit.after.tree).size())
+        stats.vocabulary.update(before)
+        stats.vocabulary.update(after)
+        stats.changes[change_of(before, after)] += 1
+        stats.verbatim[hash((before, after))] += 1
+    return stats
+
+
+def change_of(before: Sequence[str], after: Sequence[str]) -> str:
+    """The edit in short: the tokens that went → the tokens that came, the equal ones between them as …"""
+    gone: list[str] = []
+    come: list[str] = []
+    for tag, at, new in align(before, after).positions:
+        for side, index, tokens in ((gone, at, before), (come, new, after)):
+            if tag is Tag.EQUAL or index is None:
+                if side and side[-1] != "…" and tag is Tag.EQUAL:
+                    side.append("…")
+            else:
+                side.append(tokens[index])
+    return f"{' '.join(gone).removesuffix(' …') or '∅'}  →  {' '.join(come).removesuffix(' …') or '∅'}"
+
+
+def leak_as_json(leak: Leak) -> dict[str, Any]:
+    """The leak between splits, for machines."""
+    return {
+        name: {
+            "edits": leak.counts[name],
+            "seen_before": leak.leaked[name],
+            "share": round(leak.share(name), 4),
+        }
+        for name in leak.counts
+    }

@@ -1,0 +1,1 @@
+"""Cut hunks into edits: code by its syntax, prose by its sentences."""

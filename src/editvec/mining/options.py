@@ -1,0 +1,54 @@
+"""What the user asked to mine: a place that git can read, and languages that fit the recipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from hashlib import blake2b
+from posixpath import normpath
+from shutil import rmtree
+
+from editvec.core.errors import UserError
+from editvec.mining.journal import cache_home
+from editvec.mining.recipes import Recipe
+from editvec.syntax.languages import Markup, code_languages, get, prose_languages
+from editvec.vcs import git
+
+
+def locate(place: str) -> git.Repository:
+    """The repository at a path, or a clone of an address. A clone is kept in the cache and brought up to date."""
+    if not git.is_address(place):
+        return git.open_repository(place)
+    folder = cache_home() / "clones" / blake2b(place.encode(), digest_size=12).hexdigest()
+    if folder.exists():
+        repository = git.open_repository(folder)
+        git.update(repository)
+        return repository
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = folder.with_suffix(".partial")
+    rmtree(partial, ignore_errors=True)
+    git.clone(place, partial, show_progress=sys.stderr.isatty())
+    partial.replace(folder)
+    return git.open_repository(folder)
+
+
+def pick_paths(paths: Sequence[str]) -> tuple[str, ...]:
+    """The paths to mine below, as git writes them; UserError for one that leads out of the repository."""
+    plain = tuple(normpath(path.strip("/") or ".") for path in paths)
+    for path, given in zip(plain, paths, strict=True):
+        if path.split("/")[0] == "..":
+            raise UserError(f"--paths {given} is outside the repository. Give a path from its top, such as src.")
+    return plain
+
+
+def pick_languages(names: Sequence[str], recipe: Recipe) -> tuple[str, ...]:
+    """The languages to mine: those named, which must fit the recipe, or all that do."""
+    fitting = prose_languages() if recipe.prose else code_languages()
+    if not names:
+        return tuple(language.name for language in fitting)
+    for name in names:
+        language = get(name)
+        if isinstance(language, Markup) != recipe.prose:
+            wanted = "default" if recipe.prose else "prose"
+            raise UserError(f"{name} does not fit the recipe {recipe.name}. Use --recipe {wanted}.")
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,1 @@
+"""Edit encoders and neural editors, and the models that hold them."""

@@ -1,0 +1,366 @@
+"""Examples side by side: the one place that pads. Masks are True where something is.
+
+What an editor reads (`SourceBatch`) is its own type, without `after`: an editor cannot see the answer. What not every
+model reads, such as where a target could be copied from, is made when it is first asked for, and can be trained with
+even where that was without gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from editvec.neural.examples import NOWHERE, TAGS, Example, Ids
+from editvec.neural.grammar import Source
+from editvec.neural.layers.graph import Edges
+from editvec.neural.tree_examples import NO_CHOICE, NO_FORM, ActionSteps, TreePair
+from editvec.neural.vocab import PAD
+
+Numbers = NDArray[np.integer[Any]]
+
+TAG_PAD = len(TAGS)
+"""The paper's ∅: a position of no alignment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ragged:
+    """Sequences of different lengths, padded behind."""
+
+    ids: Tensor  # [batch, longest], int64
+    lengths: Tensor  # [batch], int64, at least 1
+
+    @property
+    def longest(self) -> int:
+        """The columns of the table."""
+        return self.ids.shape[1]
+
+    @property
+    def mask(self) -> Tensor:
+        """True where an id is, False on padding: [batch, longest]."""
+        return torch.arange(self.longest)[None, :] < self.lengths[:, None]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenNodes:
+    """The nodes of a graph that are tokens, and where each stands among the tokens of its row."""
+
+    nodes: Tensor  # [tokens]
+    rows: Tensor  # [tokens]
+    places: Tensor  # [tokens]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceGraph:
+    """The tree of each before; the nodes of all trees in one row."""
+
+    kinds: Tensor  # [nodes]
+    owners: Tensor  # [nodes], the edit of each
+    places: Tensor  # [nodes], its place among the nodes of that edit
+    edges: Edges
+    tokens: TokenNodes
+    forms: Ragged  # for each edit the forms of its nodes, NO_FORM where one cannot be copied
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBatch:
+    """What an editor reads."""
+
+    before: Ragged
+    context: Ragged
+    graph: SourceGraph | None = None
+    """Where the examples have trees."""
+    sources: tuple[Source, ...] = ()
+    """What a search copies subtrees from, where the examples have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Where targets could be copied from: pairs of a target and a place that holds the same token."""
+
+    targets: Tensor  # [pairs], row · longest target + target
+    places: Tensor  # [pairs], the place in that row's source
+
+
+@dataclass(frozen=True, slots=True)
+class StepBatch:
+    """The actions that build each after, step by step."""
+
+    slots: Ragged  # the slot of each step
+    parents: Tensor  # [batch, longest], the step that opened its node, from 1; 0 for none
+    choices: Tensor  # [batch, longest], the label, or the number of labels for Reduce; NO_CHOICE for neither
+    texts: Tensor  # [batch, longest], the token that a step writes; PAD where it writes none
+    copies: Copies  # where a step could copy a subtree from
+    written: Ragged  # the tokens alone; PAD where a row has none
+    from_before: Copies  # where each could be copied from
+    from_context: Copies
+
+
+@dataclass(frozen=True)
+class TargetBatch:
+    """What an editor should write, and where it could copy it from."""
+
+    after: Ragged
+    source: SourceBatch
+    actions: tuple[ActionSteps, ...]
+    """Where the examples have them."""
+
+    @cached_property
+    def from_before(self) -> Copies:
+        """Where each token of after stands in before."""
+        return _copies(self.after, self.source.before)
+
+    @cached_property
+    def from_context(self) -> Copies:
+        """Where it stands in the context."""
+        return _copies(self.after, self.source.context)
+
+    @cached_property
+    def steps(self) -> StepBatch | None:
+        """The actions, where the examples have them."""
+        return _steps(self.actions, self.source) if self.actions else None
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentBatch:
+    """What changed, position by position. Places are indices into before and after, NOWHERE where one has no token."""
+
+    tags: Ragged
+    before: Tensor  # [batch, longest], int64
+    after: Tensor  # [batch, longest], int64
+
+
+EDGE_TYPES = ("child", "parent", "next token", "previous token", "equal", "replaced")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphBatch:
+    """The two trees of each edit as one graph; the nodes of all graphs in one row."""
+
+    kinds: Tensor  # [nodes]
+    tags: Tensor  # [nodes], as in an alignment
+    owners: Tensor  # [nodes], the edit of each
+    edges: Edges
+    before_tokens: TokenNodes
+    after_tokens: TokenNodes
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Edits side by side."""
+
+    source: SourceBatch
+    target: TargetBatch
+    alignment: AlignmentBatch
+    trees: tuple[TreePair, ...]
+    """Where the examples have them."""
+
+    @cached_property
+    def graph(self) -> GraphBatch | None:
+        """The trees as graphs, where the examples have them."""
+        return _graph(self.trees) if self.trees else None
+
+    def __len__(self) -> int:
+        return len(self.source.before.lengths)
+
+    @property
+    def num_tokens(self) -> Tensor:
+        """The tokens of each `after`, its end not counted: [batch]."""
+        return self.target.after.lengths - 1
+
+
+def stack(*parts: Ragged) -> Ragged:
+    """The sequences of each above those of the next."""
+    longest = max(part.longest for part in parts)
+    ids = [functional.pad(part.ids, (0, longest - part.longest), value=PAD) for part in parts]
+    return Ragged(torch.cat(ids), torch.cat([part.lengths for part in parts]))
+
+
+def collate_source(examples: Sequence[Example]) -> SourceBatch:
+    """The part of examples that an editor may read."""
+    trees = [example.trees for example in examples if example.trees is not None]
+    return SourceBatch(
+        _pad([example.before for example in examples]),
+        _pad([example.context for example in examples]),
+        _source_graph(trees) if trees else None,
+        tuple(example.source for example in examples if example.source is not None),
+    )
+
+
+def collate(examples: Sequence[Example], *, changed_only: bool = False) -> Batch:
+    """Examples as a batch; with `changed_only` the alignment holds the changed positions alone."""
+    source = collate_source(examples)
+    target = TargetBatch(
+        _pad([example.after for example in examples]),
+        source,
+        tuple(example.steps for example in examples if example.steps is not None),
+    )
+    kept = [example.tags != 0 if changed_only else slice(None) for example in examples]
+    pairs = list(zip(examples, kept, strict=True))
+    alignment = AlignmentBatch(
+        _pad([example.tags[keep] for example, keep in pairs], TAG_PAD),
+        _pad([example.aligned_before[keep] for example, keep in pairs], NOWHERE).ids,
+        _pad([example.aligned_after[keep] for example, keep in pairs], NOWHERE).ids,
+    )
+    trees = tuple(example.trees for example in examples if example.trees is not None)
+    return Batch(source, target, alignment, trees)
+
+
+def _pad(sequences: Sequence[Numbers], fill: int = PAD) -> Ragged:
+    # An empty sequence counts as one of padding: a recurrent layer needs something to read.
+    lengths = np.array([max(1, len(sequence)) for sequence in sequences], np.int64)
+    ids = np.full((len(sequences), lengths.max()), fill, np.int64)
+    for row, sequence in enumerate(sequences):
+        ids[row, : len(sequence)] = sequence
+    return Ragged(torch.from_numpy(ids), torch.from_numpy(lengths))
+
+
+@torch.inference_mode(False)
+def _copies(after: Ragged, source: Ragged) -> Copies:
+    targets, places = after.ids.numpy(), source.ids.numpy()
+    row, target, place = np.nonzero((targets[:, :, None] == places[:, None, :]) & (targets[:, :, None] != PAD))
+    return Copies(torch.from_numpy(row * targets.shape[1] + target), torch.from_numpy(place))
+
+
+@torch.inference_mode(False)
+def _steps(steps: Sequence[ActionSteps], source: SourceBatch) -> StepBatch:
+    slots = _pad([each.slots for each in steps])
+    written = _pad([each.texts[each.texts != PAD] for each in steps])
+    longest = slots.ids.shape[1]
+    places = _joined([each.copy_steps + row * longest for row, each in enumerate(steps)])
+    return StepBatch(
+        slots,
+        _pad([each.parents for each in steps]).ids,
+        _pad([each.choices for each in steps], NO_CHOICE).ids,
+        _pad([each.texts for each in steps]).ids,
+        Copies(places, _joined([each.copy_nodes for each in steps])),
+        written,
+        _copies(written, source.before),
+        _copies(written, source.context),
+    )
+
+
+_EQUAL, _REPLACED, _ADDED, _REMOVED = range(len(TAGS))
+
+
+class _Nodes:
+    """Collects the nodes and edges of trees."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.kinds: list[Numbers] = []
+        self.owners: list[Numbers] = []
+        self.edges: tuple[list[Numbers], ...] = ([], [], [])
+
+    def connect(self, kind: str, sources: Numbers, targets: Numbers) -> None:
+        number = EDGE_TYPES.index(kind)
+        for part, values in zip(self.edges, (sources, targets, np.full(len(sources), number)), strict=True):
+            part.append(values)
+
+    def add(self, row: int, kinds: Ids, parents: Ids, places: Ids, tokens: tuple[list[Numbers], ...]) -> int:
+        """The number of a tree's first node; its tokens are noted in `tokens`."""
+        start = self.size
+        self.size += len(kinds)
+        self.kinds.append(kinds)
+        self.owners.append(np.full(len(kinds), row))
+        (children,) = np.nonzero(parents >= 0)
+        self.connect("child", parents[children] + start, children + start)
+        self.connect("parent", children + start, parents[children] + start)
+        (leaves,) = np.nonzero(places >= 0)
+        self.connect("next token", leaves[:-1] + start, leaves[1:] + start)
+        self.connect("previous token", leaves[1:] + start, leaves[:-1] + start)
+        found: tuple[Numbers, ...] = (leaves + start, np.full(len(leaves), row), places[leaves])
+        for part, value in zip(tokens, found, strict=True):
+            part.append(value)
+        return start
+
+    def edges_found(self) -> Edges:
+        return Edges(*map(_joined, self.edges))
+
+
+@torch.inference_mode(False)
+def _graph(pairs: Sequence[TreePair]) -> GraphBatch:
+    nodes = _Nodes()
+    tags: list[Numbers] = []
+    before_tokens: tuple[list[Numbers], ...] = ([], [], [])
+    after_tokens: tuple[list[Numbers], ...] = ([], [], [])
+    for row, pair in enumerate(pairs):
+        before = nodes.add(row, pair.before_kinds, pair.before_parents, pair.before_tokens, before_tokens)
+        after = nodes.add(row, pair.after_kinds, pair.after_parents, pair.after_tokens, after_tokens)
+        found = np.full(nodes.size - before, _ADDED)
+        found[: after - before] = _REMOVED
+        for one, other, tag, name in (
+            (pair.equal_before, pair.equal_after, _EQUAL, "equal"),
+            (pair.replaced_before, pair.replaced_after, _REPLACED, "replaced"),
+        ):
+            found[one] = found[other + after - before] = tag
+            nodes.connect(name, one + before, other + after)
+            nodes.connect(name, other + after, one + before)
+        tags.append(found)
+    return GraphBatch(
+        _joined(nodes.kinds),
+        _joined(tags),
+        _joined(nodes.owners),
+        nodes.edges_found(),
+        TokenNodes(*map(_joined, before_tokens)),
+        TokenNodes(*map(_joined, after_tokens)),
+    )
+
+
+def _source_graph(pairs: Sequence[TreePair]) -> SourceGraph:
+    nodes = _Nodes()
+    tokens: tuple[list[Numbers], ...] = ([], [], [])
+    for row, pair in enumerate(pairs):
+        nodes.add(row, pair.before_kinds, pair.before_parents, pair.before_tokens, tokens)
+    return SourceGraph(
+        _joined(nodes.kinds),
+        _joined(nodes.owners),
+        _joined([np.arange(len(pair.before_kinds)) for pair in pairs]),
+        nodes.edges_found(),
+        TokenNodes(*map(_joined, tokens)),
+        _pad([pair.before_forms for pair in pairs], NO_FORM),
+    )
+
+
+def _joined(parts: Sequence[Numbers]) -> Tensor:
+    return torch.from_numpy(np.concatenate(parts).astype(np.int64))
+
+
+def by_length(examples: Sequence[Example], batch_edits: int, batch_tokens: int) -> Iterator[list[int]]:
+    """The places of examples, sorted by length and cut into batches of at most so many edits and (padded) tokens."""
+    order = sorted(range(len(examples)), key=lambda place: _length_of(examples[place]))
+    widths = [len(example.before) + len(example.after) + len(example.context) for example in examples]
+    return _cut(order, widths, batch_edits, batch_tokens)
+
+
+def by_source(examples: Sequence[Example], batch_edits: int, batch_tokens: int) -> Iterator[list[int]]:
+    """The same for a search, by what an editor may read alone."""
+    order = sorted(range(len(examples)), key=lambda place: len(examples[place].before))
+    return _cut(order, [len(each.before) + len(each.context) for each in examples], batch_edits, batch_tokens)
+
+
+def _cut(order: Sequence[int], widths: Sequence[int], most: int, tokens: int) -> Iterator[list[int]]:
+    batch: list[int] = []
+    widest = 0
+    for place in order:
+        if batch and (len(batch) == most or (len(batch) + 1) * max(widths[place], widest) > tokens):
+            yield batch
+            batch, widest = [], 0
+        batch.append(place)
+        widest = max(widest, widths[place])
+    if batch:
+        yield batch
+
+
+def _length_of(example: Example) -> tuple[int, ...]:
+    # An LSTM takes as many steps as the longest sequence of a batch has, be it the only one of that length: the aligned
+    # versions, the decoder's actions and the context should all be about as long as their neighbours'.
+    tokens, context = len(example.before) + len(example.after), len(example.context)
+    return (tokens // 2, context) if example.steps is None else (tokens // 12, context // 10, len(example.steps.slots))

@@ -1,0 +1,45 @@
+"""What an editor is: a distribution over `after`, given a source and an edit vector.
+
+Training asks for the log-probability of known answers, search for the next step's; both go through one read-out, so
+that the training score of a sequence is its search score.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from torch import Tensor, nn
+
+from editvec.core.edit import Tokens
+from editvec.neural.batch import SourceBatch, TargetBatch
+from editvec.neural.config import ModelConfig
+from editvec.neural.examples import Example, Exampler
+from editvec.neural.grammar import Grammar
+from editvec.neural.reading import Reader, Reading
+from editvec.neural.search import Hypothesis, Steps
+
+
+class Editor(nn.Module):
+    """(before, context, edit vector) → after."""
+
+    needs_trees: bool = False
+    max_steps_a_token: int = 1
+    """How many steps a search may take for each token that a model can read."""
+
+    @classmethod
+    def from_config(cls, config: ModelConfig, reader: Reader, edit_dim: int, grammar: Grammar | None) -> Self:
+        """As a config has it, over what a reader reads, for vectors of `edit_dim`; with a grammar where it needs
+        trees."""
+        raise NotImplementedError
+
+    def forward(self, source: SourceBatch, reading: Reading, vectors: Tensor, target: TargetBatch) -> Tensor:
+        """The log-probability of each target: [batch]."""
+        raise NotImplementedError
+
+    def steps(self, source: SourceBatch, reading: Reading, vectors: Tensor) -> Steps[Any]:
+        """The search for what to write."""
+        raise NotImplementedError
+
+    def written(self, found: Hypothesis, example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
+        """The tokens of an `after` that a search has found, and whether the model could name all of them."""
+        raise NotImplementedError

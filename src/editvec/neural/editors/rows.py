@@ -1,0 +1,60 @@
+"""Steps of several sources as rows: those of a source look at its memory side by side, so that it need not be copied
+for each, and in a search the memories of sources that have no rows any more are let go.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from editvec.neural.search import rank_within
+
+_ENOUGH = 0.75
+"""Memories are copied together when fewer than this share of their sources still have rows."""
+
+
+class Sliced(Protocol):
+    """Something kept for each source."""
+
+    def at(self, rows: Tensor) -> Sliced:
+        """The same for some of them."""
+
+
+_Kept = TypeVar("_Kept", bound=Sliced)
+
+
+def let_go(owners: Tensor, sources: Tensor, kept: _Kept) -> tuple[Tensor, _Kept]:
+    """The sources that are remembered, and what is kept of them, after only `owners` have rows."""
+    active = torch.unique_consecutive(owners)
+    if len(active) >= _ENOUGH * len(sources):
+        return sources, kept
+    return active, kept.at(torch.searchsorted(sources, active))  # type: ignore[return-value]
+
+
+class SideBySide:
+    """Rows as a table with a line for each source: what is asked of a source's memory is asked there, all else of the
+    rows, of which there are fewer than cells."""
+
+    def __init__(self, lines: Tensor, num_lines: int) -> None:
+        """`lines` [rows], in order."""
+        places = rank_within(lines, num_lines)
+        self.lines = lines
+        self._size = num_lines, (int(places.max()) + 1 if len(places) else 1)
+        self._cells = lines * self._size[1] + places
+
+    @classmethod
+    def of(cls, owners: Tensor, sources: Tensor) -> SideBySide:
+        """The rows of `owners` [rows], of which all are among the `sources`, both in order."""
+        return cls(torch.searchsorted(sources, owners), len(sources))
+
+    def table(self, values: Tensor) -> Tensor:
+        """`values` [rows, ...] in their places, zeros elsewhere: [lines, most rows, ...]."""
+        lines, most = self._size
+        table = values.new_zeros(lines * most, *values.shape[1:])
+        return table.index_copy(0, self._cells, values).view(lines, most, *values.shape[1:])
+
+    def rows(self, table: Tensor) -> Tensor:
+        """What a `table` [lines, most rows, ...] has in their places: [rows, ...]."""
+        return table.flatten(0, 1).index_select(0, self._cells)

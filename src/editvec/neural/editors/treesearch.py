@@ -1,0 +1,252 @@
+"""The search of graph2tree: hypotheses are derivations, side by side with the states of its decoder.
+
+A hypothesis refers to the hidden states of its past by their numbers in one pool, so that taking it further copies
+none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from editvec.core.edit import Tokens
+from editvec.neural.batch import SourceBatch
+from editvec.neural.editors.rows import SideBySide, let_go
+from editvec.neural.editors.writer import Memories, most_likely
+from editvec.neural.grammar import Derivation, Source, UnseenError
+from editvec.neural.grammar.derivation import Text
+from editvec.neural.reading import Reading
+from editvec.neural.vocab import END
+
+if TYPE_CHECKING:
+    from editvec.neural.editors.graph2tree import Graph2TreeEditor
+
+TEXT = 1 << 24
+"""A choice from here up is the id of a token; below are labels, Reduce, and then nodes to copy."""
+
+
+class Nodes(NamedTuple):
+    """The graph of each before."""
+
+    states: Tensor  # [batch, most, dim]
+    mask: Tensor  # [batch, most]
+    forms: Tensor  # [batch, most], the number of forms where a node cannot be copied
+
+    def at(self, rows: Tensor) -> Nodes:
+        """Of some rows."""
+        return Nodes(*(part[rows] for part in self))
+
+
+class Kept(NamedTuple):
+    """What a source is remembered by."""
+
+    nodes: Nodes
+    memories: Memories
+
+    def at(self, rows: Tensor) -> Kept:
+        """Of some rows."""
+        return Kept(self.nodes.at(rows), self.memories.at(rows))
+
+
+class Unnamed(str):
+    """Stands for a token that a search knows by its id alone."""
+
+    __slots__ = ("id",)
+    id: int
+
+    @classmethod
+    def of(cls, identity: int) -> Unnamed:
+        """The one of an id; no text that is read looks like it."""
+        made = cls(f"\0{identity}\0")
+        made.id = identity
+        return made
+
+
+class Pool:
+    """Hidden states by number; what is in stays."""
+
+    def __init__(self, dim: int) -> None:
+        self._states = torch.empty(1024, dim)
+        self._size = 0
+
+    def add(self, states: Tensor) -> Tensor:
+        """The numbers of some more: [rows] for `states` [rows, dim]."""
+        end = self._size + len(states)
+        if end > len(self._states):
+            grown = self._states.new_empty(2 * end, self._states.shape[1])
+            grown[: self._size] = self._states[: self._size]
+            self._states = grown
+        self._states[self._size : end] = states
+        numbers = torch.arange(self._size, end)
+        self._size = end
+        return numbers
+
+    def at(self, numbers: Tensor) -> Tensor:
+        """[rows, dim] for `numbers` [rows]."""
+        return self._states[numbers]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Hypotheses: the source of each, its derivation, the slot that is due in it and whether a token is; the decoder's
+    state, and where its hidden states so far are; and what the sources that still have rows, or had some not long
+    ago, are remembered by."""
+
+    owners: Tensor  # [rows]
+    derivations: list[Derivation]
+    slots: Tensor  # [rows]
+    writes: Tensor  # [rows]
+    hidden: Tensor  # [rows, hidden]
+    cell: Tensor  # [rows, hidden]
+    past: Tensor  # [rows, steps + 1], numbers of the pool, the start first
+    sources: Tensor  # [sources]
+    kept: Kept  # [sources, ...]
+    after: dict[tuple[int, int], Derivation]
+    """What was looked at already: the derivation of a row after a choice."""
+
+
+class Graph2TreeSteps:
+    """The search of a graph2tree editor over a batch of sources."""
+
+    def __init__(self, editor: Graph2TreeEditor, source: SourceBatch, reading: Reading, vectors: Tensor) -> None:
+        self._editor, self._sources = editor, source.sources
+        self._nodes, pooled = editor.read_graph(source, reading)
+        self._memories = editor.writer.memories(source, reading, vectors)
+        self._initial = editor.initial(pooled, reading, vectors)
+        self._own = editor.writer.own_tokens(self._memories)
+        self._edit_gates = editor.edit_gates(vectors)
+        self._first, self._means = self._groups()
+        self._pool = Pool(editor.lstm.dim)
+        self._names = [_names(each, ids) for each, ids in zip(self._sources, source.before.ids.tolist(), strict=True)]
+
+    def _groups(self) -> tuple[Tensor, Tensor]:
+        """For each node the first one that holds the same subtree: [batch, most]; and the mean of the states of all
+        that do: [batch, most, dim]."""
+        states = self._nodes.states
+        first = torch.arange(states.shape[1]).repeat(len(states), 1)
+        for row, source in enumerate(self._sources):
+            for places in source.places.values():
+                if len(places) > 1:
+                    first[row, list(places)] = places[0]
+        index = first[..., None].expand_as(states)
+        sums = torch.zeros_like(states).scatter_add_(1, index, states)
+        counts = torch.zeros_like(states[..., 0]).scatter_add_(1, first, torch.ones_like(states[..., 0]))
+        return first, sums / counts.clamp(min=1)[..., None]
+
+    def start(self) -> Rows:
+        hidden, cell = self._initial
+        owners = torch.arange(len(hidden))
+        derivations = [Derivation.start(self._editor.grammar)] * len(hidden)
+        nothing = self._nodes.states.new_zeros(len(hidden), self._nodes.states.shape[2])
+        past = self._pool.add(hidden)[:, None]
+        return self._read(owners, derivations, nothing, (hidden, cell), past, owners, Kept(self._nodes, self._memories))
+
+    def step(self, state: Rows, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        editor = self._editor
+        beside = SideBySide.of(state.owners, state.sources)
+        found = editor.read_out(state.hidden, state.slots, state.kept.nodes, beside)
+        groups = torch.zeros_like(found.nodes).scatter_add_(1, self._first[state.owners], found.nodes)
+        copying = editor.copy_choice(0) + torch.arange(groups.shape[1])
+        choices = torch.cat([found.names, copying]).expand(len(groups), -1)
+        log_probs, chosen = most_likely(torch.cat([found.labels, groups], 1), choices, width)
+        rows = state.writes.nonzero().squeeze(1)
+        if not len(rows):
+            return log_probs, chosen
+        owners = state.owners[rows]
+        writing = SideBySide.of(owners, state.sources)
+        ways = editor.writer(writing.table(found.said[rows]), state.kept.memories).at(writing)
+        text_probs, tokens = editor.writer.best(
+            ways, self._own.at(owners), width, None if floor is None else floor[rows]
+        )
+        # The end of a sequence is no token of a tree.
+        text_probs = text_probs.masked_fill(tokens == END, -torch.inf)
+        wide = max(log_probs.shape[1], text_probs.shape[1])
+        log_probs, chosen = _widened(log_probs, wide, -torch.inf), _widened(chosen, wide, 0)
+        log_probs[rows] = _widened(text_probs, wide, -torch.inf)
+        chosen[rows] = _widened(tokens + TEXT, wide, 0)
+        return log_probs, chosen
+
+    def ends(self, state: Rows, rows: Tensor, choices: Tensor) -> Tensor:
+        return torch.tensor([each.tree is not None for each in self._after(state, rows, choices)], dtype=torch.bool)
+
+    def result(self, state: Rows, row: int, choice: int) -> Tokens:
+        tree = state.after[row, choice].tree
+        assert tree is not None
+        return tree.tokens()
+
+    def advance(self, state: Rows, rows: Tensor, choices: Tensor) -> Rows:
+        editor = self._editor
+        owners = state.owners[rows]
+        sources, kept = let_go(owners, state.sources, state.kept)
+        derivations = self._after(state, rows, choices)
+        node = choices - editor.num_labels - 1
+        is_text, is_copy = choices >= TEXT, (node >= 0) & (choices < TEXT)
+        labels = editor.labels(choices.where(~is_text & ~is_copy, 0)) * (~is_text & ~is_copy)[:, None]
+        texts = editor.embedding((choices - TEXT).where(is_text, 0)) * is_text[:, None]
+        copies = self._means[owners, node.where(is_copy, 0)] * is_copy[:, None]
+        before = state.hidden[rows], state.cell[rows]
+        return self._read(owners, derivations, labels + texts + copies, before, state.past[rows], sources, kept)
+
+    def _after(self, state: Rows, rows: Tensor, choices: Tensor) -> list[Derivation]:
+        """The derivation of each row after its choice."""
+        known, found = state.after, []
+        for owner, row, choice in zip(state.owners[rows].tolist(), rows.tolist(), choices.tolist(), strict=True):
+            derivation = known.get((row, choice))
+            if derivation is None:
+                derivation = known[row, choice] = self._take(state.derivations[row], owner, choice)
+            found.append(derivation)
+        return found
+
+    def _take(self, derivation: Derivation, owner: int, choice: int) -> Derivation:
+        num_labels = self._editor.num_labels
+        if choice >= TEXT:
+            text = self._names[owner].get(choice - TEXT)
+            return derivation.write(Unnamed.of(choice - TEXT) if text is None else text)
+        if choice > num_labels:
+            return derivation.copy(self._sources[owner].nodes[choice - num_labels - 1])
+        return derivation.reduce() if choice == num_labels else derivation.expand(choice)
+
+    def _read(
+        self,
+        owners: Tensor,
+        derivations: list[Derivation],
+        action: Tensor,
+        state: tuple[Tensor, Tensor],
+        past: Tensor,
+        sources: Tensor,
+        kept: Kept,
+    ) -> Rows:
+        """The rows after one more step, in which each has read its last action."""
+        slots, writes, opened = self._due(derivations)
+        parent = self._pool.at(past.gather(1, opened[:, None]).squeeze(1))
+        inputs = torch.cat([action, self._editor.slots(slots)], -1)
+        hidden, cell = self._editor.lstm.step(inputs, state, self._edit_gates[owners], parent)
+        past = torch.cat([past, self._pool.add(hidden)[:, None]], 1)
+        return Rows(owners, derivations, slots, writes, hidden, cell, past, sources, kept, {})
+
+    def _due(self, derivations: Sequence[Derivation]) -> tuple[Tensor, Tensor, Tensor]:
+        """For each derivation the slot that is due, whether a token is, and the step that opened the node around it."""
+        numbers = self._editor.grammar.slot_numbers
+        slots, writes, opened = [], [], []
+        for derivation in derivations:
+            due = derivation.due
+            if due is None:
+                raise UnseenError("a complete tree has no next step")
+            slots.append(numbers[due.slot])
+            writes.append(isinstance(due, Text))
+            opened.append(derivation.frame.opened if derivation.frame else 0)
+        return torch.tensor(slots), torch.tensor(writes), torch.tensor(opened)
+
+
+def _names(source: Source, ids: Sequence[int]) -> dict[int, str]:
+    """The tokens of a before by their ids."""
+    leaves = (node for node in source.nodes if node.leaf)
+    return {identity: leaf.text or "" for identity, leaf in zip(ids, leaves, strict=False)}
+
+
+def _widened(values: Tensor, width: int, fill: float) -> Tensor:
+    return nn.functional.pad(values, (0, width - values.shape[1]), value=fill)

@@ -1,0 +1,43 @@
+"""Edit encoders: edit → vector. One file each, one protocol, one line of registration here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from editvec.core.errors import UserError
+from editvec.neural.config import ModelConfig
+from editvec.neural.encoders.bag import BagEncoder
+from editvec.neural.encoders.base import EditEncoder
+from editvec.neural.encoders.graph import GraphEncoder
+from editvec.neural.encoders.none import NoEncoder
+from editvec.neural.encoders.sequence import SequenceEncoder
+
+__all__ = [
+    "ENCODERS",
+    "BagEncoder",
+    "EditEncoder",
+    "GraphEncoder",
+    "NoEncoder",
+    "SequenceEncoder",
+    "build_encoder",
+    "encoder_class",
+]
+
+ENCODERS: Mapping[str, type[EditEncoder]] = {
+    "sequence": SequenceEncoder,
+    "graph": GraphEncoder,
+    "bag": BagEncoder,
+    "none": NoEncoder,
+}
+
+
+def encoder_class(config: ModelConfig) -> type[EditEncoder]:
+    """The encoder that a config names."""
+    if config.encoder not in ENCODERS:
+        raise UserError(f"no encoder {config.encoder!r}. There are: {', '.join(ENCODERS)}.")
+    return ENCODERS[config.encoder]
+
+
+def build_encoder(config: ModelConfig, num_known: int, num_kinds: int) -> EditEncoder:
+    """The encoder that a config names, over `num_known` ids of a vocabulary and `num_kinds` kinds of nodes."""
+    return encoder_class(config).from_config(config, num_known, num_kinds)

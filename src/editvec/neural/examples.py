@@ -1,0 +1,212 @@
+"""An edit in numbers, before anything is padded: what `Exampler` makes of an `Edit` for one vocabulary.
+
+Ids from `len(vocab)` up name the edit's own tokens outside the vocabulary: `len(vocab) + i` is `unknown[i]`, in order
+of first occurrence in before and context. So two positions hold the same token exactly when their ids are equal, and a
+copy can be told by comparing numbers. A token of `after` that is in none of vocabulary, before and context is
+UNKNOWN: nobody can write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.core.edit import Edit, Tokens
+from editvec.core.errors import UserError
+from editvec.diff import Alignment, Tag, align
+from editvec.diff.signature import Shape, shape_between
+from editvec.neural.grammar import Grammar, Source, UnseenError, before_tree, edit_trees
+from editvec.neural.tree_examples import ActionSteps, TreePair, pair_of, steps_of
+from editvec.neural.vocab import END, PLACE, UNKNOWN, Vocab, read_tokens
+
+Ids = NDArray[np.int32]
+
+TAGS = (Tag.EQUAL, Tag.REPLACED, Tag.ADDED, Tag.REMOVED)
+_TAG_IDS = {tag: at for at, tag in enumerate(TAGS)}
+NOWHERE = -1
+"""In an alignment: the side on which a position has no token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The ids of an edit and the alignment of its two versions. `before` and `after` end with END; `context` holds
+    PLACE where the edit stands."""
+
+    before: Ids
+    context: Ids
+    unknown: Tokens
+    after: Ids
+    tags: Ids
+    """For each position of the alignment an index into TAGS."""
+    aligned_before: Ids
+    """For each position of the alignment its place in `before`, or NOWHERE."""
+    aligned_after: Ids
+    shape: Ids
+    """The number of its shape, where edits of this shape can be learned from one another; else empty."""
+    trees: TreePair | None = None
+    """For models that read trees."""
+    steps: ActionSteps | None = None
+    """For models that write trees."""
+    source: Source | None = None
+    """What a model that writes trees copies from when it searches. Not kept in a corpus."""
+
+
+class TooLongError(UserError):
+    """An edit is longer than its model reads."""
+
+
+class NoTreeError(UserError):
+    """An edit has no tree, and its model reads trees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exampler:
+    """Makes examples for one vocabulary."""
+
+    vocab: Vocab
+    max_tokens: int = 100
+    max_context: int = 160
+    lowercase: bool = False
+    context: bool = True
+    """Without, the context is not read, so its tokens outside the vocabulary cannot be copied either."""
+    _: KW_ONLY
+    grammar: Grammar | None = None
+    """With one, examples have trees."""
+    actions: bool = False
+    """Whether they also have the actions that build one from the other."""
+    shapes: bool = False
+    """Whether they know their shapes, which only training asks for."""
+    parsed: bool = False
+    """Whether trees are parsed even where the data came with some."""
+
+    def __call__(self, edit: Edit, *, with_after: bool = True) -> Example:
+        """The example of an edit, or of what an editor may see of it. TooLongError where it is longer than the limit,
+        NoTreeError where it has no tree and the model reads trees."""
+        before, after, above, below = read_tokens(edit, lowercase=self.lowercase)
+        if not with_after:
+            after = ()
+        for side, tokens in (("before", before), ("after", after)):
+            if len(tokens) > self.max_tokens:
+                raise TooLongError(
+                    f"edit {edit.id}: its {side} has {len(tokens)} tokens, this model reads up to {self.max_tokens} "
+                    "(max_tokens). Give a shorter one."
+                )
+        unknown: dict[str, int] = {}
+        before_ids = [*self._source_ids(before, unknown), END]
+        if not self.context:
+            above = below = ()
+        half = self.max_context // 2
+        room = (max(half, self.max_context - len(below)), max(half, self.max_context - len(above)))
+        above, below = above[max(0, len(above) - room[0]) :], below[: room[1]]
+        context_ids = [*self._source_ids(above, unknown), PLACE, *self._source_ids(below, unknown)]
+        known = self.vocab.ids
+        aligned = align(before, after)
+        trees, steps, source = self._trees(
+            edit, aligned, lambda token: known.get(token) or unknown.get(token, UNKNOWN), with_after
+        )
+        tags, aligned_before, aligned_after = _positions(aligned)
+        return Example(
+            before=_array(before_ids),
+            context=_array(context_ids),
+            unknown=tuple(unknown),
+            after=self._after_ids(after, unknown),
+            tags=tags,
+            aligned_before=aligned_before,
+            aligned_after=aligned_after,
+            shape=_array(_number(shape_between(before, after, aligned)) if self.shapes else []),
+            trees=trees,
+            steps=steps,
+            source=source,
+        )
+
+    def answered(self, example: Example, after: Tokens) -> Example:
+        """An example with an `after` that an editor wrote for it. It has no trees."""
+        unknown = {token: len(self.vocab) + at for at, token in enumerate(example.unknown)}
+        aligned = align(self.written(example.before.tolist(), example), after)
+        tags, aligned_before, aligned_after = _positions(aligned)
+        return replace(
+            example,
+            after=self._after_ids(after, unknown),
+            tags=tags,
+            aligned_before=aligned_before,
+            aligned_after=aligned_after,
+            shape=_array([]),
+            trees=None,
+            steps=None,
+            source=None,
+        )
+
+    def _after_ids(self, after: Tokens, unknown: Mapping[str, int]) -> Ids:
+        known = self.vocab.ids
+        return _array([*(known.get(token) or unknown.get(token, UNKNOWN) for token in after), END])
+
+    def _trees(
+        self, edit: Edit, alignment: Alignment, id_of: Callable[[str], int], with_after: bool
+    ) -> tuple[TreePair | None, ActionSteps | None, Source | None]:
+        grammar = self.grammar
+        if grammar is None:
+            return None, None, None
+        try:
+            if with_after:
+                before, after = edit_trees(edit, parsed=self.parsed)
+            else:
+                before, after = before_tree(edit, parsed=self.parsed), None
+            source = Source.of(before)
+            trees = pair_of(source, after, alignment, grammar)
+            steps = steps_of(grammar, source, after, id_of) if self.actions and after else None
+        except UnseenError as error:
+            raise NoTreeError(f"edit {edit.id} has no tree that this model can read ({error}).") from None
+        return trees, steps, source
+
+    def all(self, edits: Iterable[Edit]) -> list[Example]:
+        """The examples of edits, in order."""
+        return [self(edit) for edit in edits]
+
+    def written(self, ids: Sequence[int], example: Example) -> Tokens:
+        """The tokens that ids of an example's `after` (or a model's) stand for, up to END."""
+        tokens = []
+        for identity in ids:
+            if identity == END:
+                break
+            tokens.append(self.token(identity, example))
+        return tuple(tokens)
+
+    def token(self, identity: int, example: Example) -> str:
+        """The token of an id."""
+        size = len(self.vocab)
+        return example.unknown[identity - size] if identity >= size else self.vocab.token(identity)
+
+    def _source_ids(self, tokens: Tokens, unknown: dict[str, int]) -> list[int]:
+        known, size = self.vocab.ids, len(self.vocab)
+        ids = []
+        for token in tokens:
+            identity = known.get(token)
+            if identity is None:
+                identity = unknown.setdefault(token, size + len(unknown))
+            ids.append(identity)
+        return ids
+
+
+def _positions(aligned: Alignment) -> tuple[Ids, Ids, Ids]:
+    """The tags of an alignment's positions, and their places on both sides."""
+    positions = aligned.positions
+    return (
+        _array([_TAG_IDS[position.tag] for position in positions]),
+        _array([NOWHERE if place.before is None else place.before for place in positions]),
+        _array([NOWHERE if place.after is None else place.after for place in positions]),
+    )
+
+
+def _number(shape: Shape) -> list[int]:
+    if not (shape.says_something and shape.is_whole):
+        return []
+    digest = blake2b(repr(shape.runs).encode("utf-8", "surrogatepass"), digest_size=4).digest()
+    return [int.from_bytes(digest) >> 1]
+
+
+def _array(ids: list[int]) -> Ids:
+    return np.array(ids, np.int32)

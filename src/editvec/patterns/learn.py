@@ -1,0 +1,196 @@
+"""All of the main job, stage by stage: mine → encode → group → rules → history's record → places still due."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.core.edit import Edit
+from editvec.diff.signature import Shape, shape_of
+from editvec.mining import mine
+from editvec.patterns.find import find_places
+from editvec.patterns.grouping import group
+from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern, Record
+from editvec.patterns.rules import patterns_of
+from editvec.rules.rule import ProseRule, Rule, dump
+from editvec.suggest.editor import find_by_editor
+from editvec.suggest.evidence import Past, records
+from editvec.vcs.worktree import File, present_files
+
+if TYPE_CHECKING:
+    from editvec.neural.model import EditModel
+
+Advance = Callable[[int, int, int], None]
+"""Told done, total, found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to learn from, and what counts."""
+
+    mining: mine.Request
+    min_edits: int = 3
+    min_commits: int = 2
+    max_groups: int = 150
+    """The most frequent groups that rules are made for."""
+    max_edited: int = 20
+    """The most worthy patterns without a rule that the editor is tried on."""
+    min_confidence: float = MIN_CONFIDENCE
+    """A place is due when history makes it at least so sure."""
+    revision: str | None = None
+    """Look for places in the files of this revision, not in the work tree."""
+
+
+@dataclass(slots=True)
+class Learned:
+    """What was learned."""
+
+    edits: list[Edit]
+    vectors: NDArray[np.float32] | None
+    patterns: list[Pattern]
+    """The most worthy first."""
+    report: mine.Report
+    groups: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Stage → how long it took."""
+
+
+Stages = Callable[[str, str], AbstractContextManager[Advance]]
+"""Given a stage's title and the unit that it counts, a progress to tell."""
+
+
+def silent(title: str, unit: str) -> AbstractContextManager[Advance]:
+    """No progress is shown."""
+    return nullcontext(mine.silent)
+
+
+def learn(request: Request, model: EditModel | None = None, stages: Stages = silent) -> Learned:
+    """Learns a repository's patterns. Without a model, edits are grouped by their shapes alone, and places are found by
+    rules alone."""
+    report = mine.Report()
+    learned = Learned([], None, [], report)
+    repository = request.mining.task.repository
+    with _stage(learned, stages, "Mining", "commits") as advance:
+        learned.edits = list(mine.edits(request.mining, report, advance))
+    if model is not None and learned.edits:
+        with _stage(learned, stages, "Encoding", "edits") as advance:
+            learned.vectors = _encode(model, learned.edits, advance)
+    with _stage(learned, stages, "Grouping", "edits"):
+        groups = group(learned.edits, learned.vectors, min_edits=request.min_edits, min_commits=request.min_commits)
+        learned.groups = len(groups)
+    with _stage(learned, stages, "Rules", "groups") as advance:
+        found = patterns_of(
+            groups[: request.max_groups],
+            learned.edits,
+            min_edits=request.min_edits,
+            min_commits=request.min_commits,
+            progress=advance,
+        )
+        named = _named(found)
+    with _stage(learned, stages, "History", "languages") as advance, Past(repository) as past:
+        doubts = _doubts(named, learned.edits)
+        tried = _recorded(named, past, doubts, advance)
+    with _stage(learned, stages, "Finding", "files") as advance:
+        ruled = [pattern for pattern in tried if pattern.rule and pattern.record]
+        files = list(present_files(repository, {pattern.language for pattern in tried}, revision=request.revision))
+        places = find_places(ruled, files, request.min_confidence, advance)
+    if model is not None:
+        with _stage(learned, stages, "Editing", "patterns") as advance:
+            bare = [pattern for pattern in tried if not pattern.rule]
+            places |= _edited(model, bare, files, doubts, request, advance)
+    learned.patterns = sorted(
+        (places.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)
+    )
+    return learned
+
+
+@contextmanager
+def _stage(learned: Learned, stages: Stages, title: str, unit: str) -> Iterator[Advance]:
+    start = time.monotonic()
+    with stages(title, unit) as advance:
+        yield advance
+    learned.seconds[title] = time.monotonic() - start
+
+
+def _encode(model: EditModel, edits: Sequence[Edit], advance: Advance) -> NDArray[np.float32]:
+    parts = []
+    for start in range(0, len(edits), 1024):
+        parts.append(model.encode(edits[start : start + 1024]))
+        advance(start + len(parts[-1]), len(edits), 0)
+    return np.concatenate(parts)
+
+
+def _edited(
+    model: EditModel,
+    bare: Sequence[Pattern],
+    files: Sequence[File],
+    doubts: dict[str, Record],
+    request: Request,
+    advance: Advance,
+) -> dict[str, Pattern]:
+    """The most worthy of the patterns without a rule, with the places that the editor is sure of."""
+    chosen = sorted(bare, key=lambda pattern: (-pattern.worth, pattern.name))[: request.max_edited]
+    found: dict[str, Pattern] = {}
+    for number, pattern in enumerate(chosen):
+        advance(number, len(chosen), sum(len(each.places) for each in found.values()))
+        places = find_by_editor(model, pattern, files, doubts[pattern.name])
+        found[pattern.name] = pattern.with_places(tuple(s for s in places if s.confidence >= request.min_confidence))
+    return found
+
+
+def _named(found: Sequence[tuple[Pattern, Rule | ProseRule | None]]) -> list[Pattern]:
+    """Each with a name of its own, and its rule with the same."""
+    used: Counter[str] = Counter()
+    named = []
+    for pattern, rule in sorted(found, key=lambda item: (-item[0].num_edits, item[0].before, item[0].after)):
+        used[pattern.name] += 1
+        name = pattern.name if used[pattern.name] == 1 else f"{pattern.name}-{used[pattern.name]}"
+        text = dump({**rule.as_dict(), "id": name, "message": pattern.title or rule.summary}) if rule else None
+        named.append(replace(pattern, name=name, rule=text))
+    return named
+
+
+def _doubts(named: Sequence[Pattern], edits: Sequence[Edit]) -> dict[str, Record]:
+    """Of each pattern, by name, how often people made the reverse edit, and how long ago they last made this one."""
+    shapes = Counter((edit.language, shape_of(edit)) for edit in edits)
+    end = max((edit.source.author_date for edit in edits if edit.source and edit.source.author_date), default=None)
+    return {
+        pattern.name: Record(
+            0,
+            0,
+            reversed=shapes[pattern.language, _reverse(shape_of(pattern.edits[0]))],
+            years=(end - pattern.span[1]).days / 365.25 if end and pattern.span else 0.0,
+        )
+        for pattern in named
+    }
+
+
+def _recorded(named: Sequence[Pattern], past: Past, doubts: dict[str, Record], advance: Advance) -> list[Pattern]:
+    """Each with what history says of its rule."""
+    languages = sorted({pattern.language for pattern in named if pattern.rule})
+    said: dict[str, Record | None] = {}
+    for number, language in enumerate(languages):
+        advance(number, len(languages), 0)
+        ruled = [pattern for pattern in named if pattern.rule and pattern.language == language]
+        for pattern, record in zip(ruled, records(past, ruled, language), strict=True):
+            doubt = doubts[pattern.name]
+            said[pattern.name] = replace(doubt, matched=record.matched, edited=record.edited) if record else None
+    return [_believed(pattern, said.get(pattern.name)) for pattern in named]
+
+
+def _believed(pattern: Pattern, record: Record | None) -> Pattern:
+    """A pattern with its record; without its rule where that does not fire in any of its files as they were."""
+    if record is not None and not record.edited:
+        return replace(pattern, rule=None, support=0)
+    return replace(pattern, record=record)
+
+
+def _reverse(shape: Shape) -> Shape:
+    return Shape(tuple((added, removed) for removed, added in shape.runs))

@@ -1,0 +1,129 @@
+"""Groups → patterns: each rule that is proved over a group's edits makes a pattern of the edits that it explains; a
+group without a rule is a pattern as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from editvec.core.edit import Edit
+from editvec.data.sampling import spread
+from editvec.diff.signature import shape_of
+from editvec.patterns.grouping import Group, num_authors, num_commits
+from editvec.patterns.naming import Messages, slug_of
+from editvec.patterns.pattern import Pattern
+from editvec.rules.induction import induce, make_rules
+from editvec.rules.rule import ProseRule, Rule
+from editvec.rules.sites import edit_example
+from editvec.rules.verification import Proved, prove
+from editvec.syntax import languages
+from editvec.syntax.languages import Language, Markup
+from editvec.syntax.token import encode
+from editvec.syntax.treesitter import Parsed
+
+_TEACHERS = 20
+"""Edits that a rule is made of; it is proved over more."""
+_ROUNDS = 3
+"""How often rules are made of what those before left."""
+_WITNESSES = 120
+
+
+def rules_of(edits: Sequence[Edit], min_edits: int, min_commits: int) -> list[tuple[Rule | ProseRule, list[Edit]]]:
+    """The proved rules of a group, each with the edits that it makes exactly; each edit is one rule's."""
+    kept: list[tuple[Rule | ProseRule, list[Edit]]] = []
+    taken: set[str] = set()
+    for proved in _rounds(edits, taken, min_edits):
+        before = len(taken)
+        for each in proved:
+            support = set(each.proof.support) - taken
+            made = [edit for edit in edits if edit.id in support]
+            if each.proof.holds and len(made) >= min_edits and num_commits(made) >= min_commits:
+                kept.append((each.rule, made))
+                taken |= support
+        if len(taken) == before or len(edits) - len(taken) < min_edits:
+            break
+    return kept
+
+
+def _rounds(edits: Sequence[Edit], taken: set[str], min_edits: int) -> Iterator[list[Proved]]:
+    """Rules of a group, proved over all of it; each time of those edits that are not taken by then."""
+    if isinstance(languages.get(edits[0].language), Markup):
+        yield make_rules(edits, min_support=min_edits)
+        return
+    examples = {edit.id: example for edit in edits if (example := edit_example(edit)) is not None}
+    known = spread([edit for edit in edits if edit.id in examples], _WITNESSES)
+    for _ in range(_ROUNDS):
+        teachers = spread([edit for edit in known if edit.id not in taken], _TEACHERS)
+        proved = induce([examples[edit.id] for edit in teachers], min_support=2) if len(teachers) > 1 else []
+        rules = [each.rule for each in proved if isinstance(each.rule, Rule)]
+        proofs = prove(rules, [examples[edit.id] for edit in known])
+        yield [Proved(rule, proof) for rule, proof in zip(rules, proofs, strict=True)]
+
+
+def patterns_of(
+    groups: Sequence[Group],
+    edits: Sequence[Edit],
+    *,
+    min_edits: int,
+    min_commits: int,
+    progress: Callable[[int, int, int], None],
+) -> list[tuple[Pattern, Rule | ProseRule | None]]:
+    """The patterns of groups, named. Two groups with one rule are one pattern; a group without a rule in which only
+    punctuation changed (a parameter more here and there) is none."""
+    messages = Messages(edits)
+    ruled: dict[tuple[str, str, str], tuple[Rule | ProseRule, dict[str, Edit]]] = {}
+    bare: list[tuple[Group, list[Edit]]] = []
+    for number, group in enumerate(groups):
+        progress(number, len(groups), len(ruled))
+        members = group.edits(edits)
+        found = rules_of(members, min_edits, min_commits)
+        if not found and group.shapes[0].names_something:
+            bare.append((group, members))
+        for rule, made in found:
+            _, known = ruled.setdefault((rule.language, *rule.sides), (rule, {}))
+            known |= {edit.id: edit for edit in made}
+    progress(len(groups), len(groups), len(ruled))
+    patterns: list[tuple[Pattern, Rule | ProseRule | None]] = []
+    for rule, known in ruled.values():
+        made = list(known.values())
+        patterns.append((_pattern(made, messages, *rule.sides, support=len(made)), rule))
+    for group, members in bare:
+        typical = edits[group.medoid]
+        members = [typical, *(edit for edit in members if edit.id != typical.id)]
+        patterns.append((_pattern(members, messages, typical.before.text, typical.after.text, support=0), None))
+    return patterns
+
+
+def _pattern(edits: list[Edit], messages: Messages, before: str, after: str, *, support: int) -> Pattern:
+    dates = [edit.source.author_date for edit in edits if edit.source and edit.source.author_date]
+    title = messages.title(edits)
+    return Pattern(
+        name=slug_of(shape_of(edits[0]), title),
+        title=title,
+        words=messages.telling(edits),
+        language=edits[0].language,
+        before=before,
+        after=after,
+        edits=tuple(edits),
+        num_edits=len(edits),
+        span=(min(dates), max(dates)) if dates else None,
+        commits=num_commits(edits),
+        authors=num_authors(edits),
+        support=support,
+        of_imports=is_of_imports(edits[0]),
+    )
+
+
+def is_of_imports(edit: Edit) -> bool:
+    """Whether all that an edit touches are imports."""
+    language = languages.get(edit.language)
+    if not isinstance(language, Language):
+        return False
+    text = encode(edit.before.text)
+    for opening, closing in (language.import_wrapper, ("", "")):
+        start = len(opening)
+        parsed = Parsed(language, opening.encode() + text + closing.encode())
+        kinds = {unit.kind for unit in parsed.units(start, start + len(text))}
+        if kinds and kinds <= language.imports and not parsed.tree.root_node.has_error:
+            return True
+    return False

@@ -1,0 +1,105 @@
+"""The files of a tree that a rule may look at, and writing one so that nothing else about it changes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from editvec.core.errors import GitError, UserError
+from editvec.core.files import atomic
+from editvec.syntax.languages import language_of
+from editvec.vcs import git
+from editvec.vcs.filters import is_generated_name, is_generated_text, is_vendored
+
+MAX_BYTES = git.MAX_TEXT_BYTES
+
+
+def find_files(paths: Sequence[Path], names: Collection[str]) -> Iterator[Path]:
+    """The files of the given languages: those named, and those below the folders named that are neither ignored by git
+    nor vendored nor generated. UserError for a path that is not there."""
+    seen: set[Path] = set()
+    for path in paths:
+        if path.is_dir():
+            found: Iterable[Path] = _below(path, names)
+        elif path.exists():
+            found = [path]
+        else:
+            raise UserError(f"{path} does not exist. Give files or folders.")
+        for file in found:
+            if (real := file.resolve()) not in seen:
+                seen.add(real)
+                yield file
+
+
+def _below(folder: Path, names: Collection[str]) -> Iterator[Path]:
+    listed = _tracked(folder)
+    for name in sorted(_walk(folder) if listed is None else listed):
+        language = language_of(name)
+        if language is None or language.name not in names or is_vendored(name) or is_generated_name(name):
+            continue
+        file = folder / name
+        # What a link leads to is there under its own name, or not of this tree.
+        if not file.is_symlink() and file.is_file() and leads_nowhere_else(file, folder):
+            yield file
+
+
+def _tracked(folder: Path) -> list[str] | None:
+    """What git tracks below a folder, and what it neither tracks nor ignores; None outside of a repository."""
+    try:
+        repository = git.Repository(folder.resolve(), folder.name)
+        done = repository.attempt("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    except FileNotFoundError:
+        return None
+    if done.returncode:
+        return None
+    return list(dict.fromkeys(os.fsdecode(name) for name in done.stdout.split(b"\0") if name))
+
+
+def _walk(folder: Path) -> Iterator[str]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in files:
+            yield str((Path(place) / name).relative_to(folder))
+
+
+def leads_nowhere_else(file: Path, folder: Path) -> bool:
+    """Whether a file is really below a folder, whatever links are on the way."""
+    return file.resolve().is_relative_to(folder.resolve())
+
+
+def is_worth_reading(data: bytes) -> bool:
+    """Whether somebody wrote this text, as far as its head says."""
+    return len(data) <= MAX_BYTES and not is_generated_text(data)
+
+
+def dirty_files(files: Sequence[Path]) -> list[Path]:
+    """Those of the files that have changes which no commit holds, as far as git's own bookkeeping says."""
+    by_folder: dict[Path, list[Path]] = {}
+    for file in files:
+        by_folder.setdefault(file.parent.resolve(), []).append(file)
+    found: list[Path] = []
+    for folder, members in by_folder.items():
+        changed: set[str] = set()
+        for command in (("diff-files",), ("diff-index", "--cached", "HEAD")):
+            try:
+                done = git.Repository(folder, folder.name).attempt(
+                    *command[:1], "--name-only", "--relative", "-z", *command[1:]
+                )
+            except (FileNotFoundError, GitError):
+                return []
+            changed |= {os.fsdecode(name) for name in done.stdout.split(b"\0")}
+        found += [file for file in members if file.name in changed]
+    return found
+
+
+def write_file(file: Path, before: bytes, after: bytes) -> None:
+    """Puts other bytes into a file at once: the same mode and, where we may, the same owner; a link stays a link.
+
+    UserError when the file is not what it was when it was read.
+    """
+    target = file.resolve()
+    if target.read_bytes() != before:
+        raise UserError(f"{file} changed while it was looked at. Run the command again.")
+    with atomic(target, like=target.stat()) as stream:
+        stream.write(after)

@@ -1,0 +1,353 @@
+"""The anti-unification of pairs of trees: what examples share stays, what differs becomes a hole.
+
+Before is generalised first and binds the holes; after may only use them. The same texts at two places are the same
+hole. One example alone is generalised too: a value that stands on both sides becomes a hole, and nothing else does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from editvec.rules.sites import Pair
+from editvec.rules.values import (
+    innermost,
+    is_carried_name,
+    is_content,
+    is_expression,
+    is_statement,
+    is_value,
+    parameters,
+)
+from editvec.syntax.cst import Key, Node
+from editvec.syntax.languages import Language
+
+Keys = tuple[Key, ...]
+"""What a hole stands for in each example."""
+
+
+PUNCTUATION = frozenset("( ) [ ] { } . , ; :: = => -> :".split())
+"""Tokens that say next to nothing about the code that they stand in."""
+
+
+_MIN_QUOTE = 3
+"""How many characters a string must have that is found again in another."""
+_ENOUGH = 3
+"""How many examples that say the same mean exactly that: what they have in common is no chance."""
+NAMES = ("name", "property", "attribute", "field", "function")
+"""Fields that hold the names of members and of what is called."""
+
+
+class UnboundError(Exception):
+    """After needs something that before does not have, or that differs between the examples in another way."""
+
+
+@dataclass(eq=False)
+class Hole:
+    """A place where the examples differ."""
+
+    keys: Keys
+    kinds: tuple[str, ...]
+    """The kind of node in each example, as ast-grep takes it: the outermost one with that text."""
+    inner_kinds: tuple[str, ...]
+    """The innermost one with that text."""
+    role: str
+    """What it is called in its parent: the field, or the kind."""
+    many: bool = False
+    """Whether it stands for any number of neighbours."""
+    name: str = ""
+    num_uses: int = 0
+    mixed: bool = False
+    """Whether it stands in places that take different kinds of node, such as a parameter and an argument."""
+    leaf: bool = False
+    """Whether it stands for a single token in each example."""
+    quoted: bool = False
+    """Whether it stands between quotes before."""
+
+
+@dataclass(eq=False)
+class Use:
+    """A hole in its place: the bytes [start, end) of the first example's text."""
+
+    hole: Hole
+    start: int
+    end: int
+    prefix: str = ""
+    """What stands before it in the same string."""
+    suffix: str = ""
+
+
+@dataclass(eq=False)
+class Inner:
+    """A node of a kind that all examples share, with children that they do not; the first example's."""
+
+    node: Node
+    children: list[Template]
+
+
+Template = Node | Inner | Use
+"""A generalised tree: a node that all examples share, a node with something different below, or a hole."""
+
+
+@dataclass(eq=False)
+class Generalised:
+    """What pairs have in common: before, after, and the holes that both share."""
+
+    pairs: tuple[Pair, ...]
+    before: Template
+    after: Template
+    holes: list[Hole] = field(default_factory=list)
+
+
+def generalise(pairs: Sequence[Pair], language: Language, *, with_names: bool = False) -> Generalised:
+    """The most specific pair of templates of which all pairs are instances; UnboundError where there is none.
+
+    From one example, `with_names` also generalises the names of members that the edit carries along.
+    """
+    try:
+        return _generalise(_Work(language, pairs, with_names=with_names))
+    except UnboundError:
+        # What after needs may stand in a string.
+        return _generalise(_Work(language, pairs, into_strings=True))
+
+
+def _generalise(work: _Work) -> Generalised:
+    before = work.build(tuple(pair.before for pair in work.pairs), bind=True)
+    after = work.build(tuple(pair.after for pair in work.pairs), bind=False)
+    return Generalised(work.pairs, before, after, list(work.holes.values()))
+
+
+class _Work:
+    """The state of one anti-unification."""
+
+    def __init__(
+        self, language: Language, pairs: Sequence[Pair], *, into_strings: bool = False, with_names: bool = False
+    ) -> None:
+        self.with_names = with_names
+        self.language = language
+        self.pairs = tuple(pairs)
+        self.holes: dict[tuple[Keys, bool], Hole] = {}
+        self.alone = len(pairs) < _ENOUGH and len({(pair.before.key, pair.after.key) for pair in pairs}) == 1
+        self.others = [pair.after.contents() for pair in pairs]
+        opened = ("interpolated", "template", *(["string", "interpreted"] if into_strings else []))
+        self.atoms = frozenset(kind for kind in language.literals if not kind.startswith(opened))
+        """Kinds that are never looked into."""
+
+    def build(self, nodes: tuple[Node, ...], *, bind: bool) -> Template:
+        """The template of nodes that stand in one place."""
+        keys = tuple(node.key for node in nodes)
+        if not bind and (known := self.holes.get((keys, False))) and self._may_be(known, nodes[0]):
+            known.num_uses += 1
+            return Use(known, nodes[0].start, nodes[0].end)
+        kinds = {node.kind for node in nodes}
+        equal = len(kinds) == 1 and len(set(keys)) == 1
+        if self.alone:
+            return self._build_alone(nodes, keys, bind)
+        if equal:
+            if bind and self._is_parameter(nodes[0]):
+                return self._hole(nodes, keys, bind)
+            # What is equal may hold a parameter, which is equal by chance.
+            inner = self._inner(nodes, bind=bind) if self._parameters & set(keys[0]) and not nodes[0].is_leaf else None
+            return inner or nodes[0]
+        if len(kinds) > 1 or any(node.is_leaf for node in nodes) or nodes[0].kind in self.atoms:
+            return self._hole(nodes, keys, bind)
+        if bind and self._shared(nodes):
+            return self._shared_template(nodes, keys)
+        return self._inner(nodes, bind=bind) or self._hole(nodes, keys, bind)
+
+    def _build_alone(self, nodes: tuple[Node, ...], keys: Keys, bind: bool) -> Template:
+        node, root = nodes[0], self.pairs[0].before
+        if bind and (node.kind, node.key) in self._values and is_value(node, root, self.language):
+            return self._hole(nodes, keys, bind)
+        if node.is_leaf:
+            moved = is_content(node, self.language) and self._moves(node)
+            carried = self.with_names and is_carried_name(node, lambda each: self._shared((each,)), self.language)
+            if bind and (moved or carried or self._is_parameter(node)):
+                return self._hole(nodes, keys, bind)
+            return node if bind else self._within_string(nodes) or node
+        return self._inner(nodes, bind=bind) or node
+
+    def _moves(self, content: Node) -> bool:
+        """Whether what stands between quotes stands after in another role, or in a longer string."""
+        if ("", content.key) in {("", key) for _, key in self.others[0]}:
+            return True
+        contents = [node for node in self.pairs[0].after.walk() if is_content(node, self.language)]
+        return len(content.text) >= _MIN_QUOTE and any(content.text in node.text for node in contents)
+
+    def _within_string(self, nodes: tuple[Node, ...]) -> Use | None:
+        """The content of strings that hold, each between the same words, what a hole between quotes stands for."""
+        if not all(is_content(node, self.language) for node in nodes):
+            return None
+        for hole in self.holes.values():
+            values = ["".join(key) for key in hole.keys]
+            if not hole.quoted or not all(value in node.text for node, value in zip(nodes, values, strict=True)):
+                continue
+            around = {node.text.partition(value)[::2] for node, value in zip(nodes, values, strict=True)}
+            prefix, suffix = around.pop()
+            # A capital, a digit or an underscore would be read as part of the metavariable's name.
+            if not around and not re.match(r"[A-Z0-9_]", suffix):
+                hole.num_uses += 1
+                return Use(hole, nodes[0].start, nodes[0].end, prefix, suffix)
+        return None
+
+    @cached_property
+    def _values(self) -> frozenset[tuple[str, Key]]:
+        """What stands after as a value."""
+        root = self.pairs[0].after
+        return frozenset((node.kind, node.key) for node in root.walk() if is_value(node, root, self.language))
+
+    @cached_property
+    def _parameters(self) -> frozenset[str]:
+        """The names that the first example declares as parameters."""
+        return parameters(self.pairs[0].before, self.language)
+
+    def _is_parameter(self, node: Node) -> bool:
+        return node.is_leaf and node.kind in self.language.identifiers and node.text in self._parameters
+
+    def _may_be(self, hole: Hole, node: Node) -> bool:
+        """Whether a node after is what the hole stands for: one example must have it of the same kind."""
+        kind = innermost(node).kind
+        if not self.alone or hole.quoted or hole.role in NAMES:
+            return True
+        same = kind in hole.inner_kinds or "parameter" in hole.inner_kinds[0]
+        return same and (is_value(node, self.pairs[0].after, self.language) or self._is_parameter(innermost(node)))
+
+    def _shared_template(self, nodes: tuple[Node, ...], keys: Keys) -> Template:
+        """Something that the edit moved or kept: a hole, unless all examples have a name, a literal or an
+        operator of it in common, which may be what makes the edit right."""
+        saved = dict(self.holes), {key: hole.num_uses for key, hole in self.holes.items()}
+        inner = self._inner(nodes, bind=True)
+        if inner is not None and (is_statement(nodes[0]) or not is_expression(nodes[0], self.language)):
+            return inner
+        if inner is not None and any(isinstance(leaf, Node) and _says_something(leaf) for leaf in leaves(inner)):
+            return inner
+        self.holes = saved[0]
+        for key, uses in saved[1].items():
+            self.holes[key].num_uses = uses
+        return self._hole(nodes, keys, True)
+
+    def _inner(self, nodes: tuple[Node, ...], *, bind: bool) -> Inner | None:
+        """A node with its children generalised; None where the children cannot be told apart in the same way."""
+        first = nodes[0]
+        if self._aligned([node.children for node in nodes]):
+            below = zip(*(node.children for node in nodes), strict=True)
+            return Inner(first, [self.build(each, bind=bind) for each in below])
+        lists = [node.children for node in nodes]
+        opening = _common(lists)
+        closing = _common([each[::-1] for each in lists], limit=min(len(each) for each in lists) - opening)
+        middles = [each[opening : len(each) - closing] for each in lists]
+        if not opening or not closing or any(child.named for child in first.children[:opening]):
+            return None
+        if any(child.named for child in first.children[len(first.children) - closing :]):
+            return None
+        keys = tuple(_keys(each) for each in middles)
+        ends = first.children[:opening], first.children[len(first.children) - closing :]
+        if not bind and (keys, True) not in self.holes and (split := self._split(middles)):
+            return Inner(first, [*ends[0], *split, *ends[1]])
+        start = middles[0][0].start if middles[0] else ends[0][-1].end
+        use = Use(self._many(nodes, keys, bind), start, middles[0][-1].end if middles[0] else start)
+        return Inner(first, [*ends[0], use, *ends[1]])
+
+    def _split(self, lists: Sequence[list[Node]]) -> list[Template] | None:
+        """Lists that begin or end with what a hole for any number stands for, as that and the rest."""
+        for hole in [hole for hole in self.holes.values() if hole.many and all(hole.keys)]:
+            for last in (True, False):
+                sizes = [_num_spelled(each, key, last) for each, key in zip(lists, hole.keys, strict=True)]
+                if 0 in sizes:
+                    continue
+                cuts = [len(each) - size if last else size for each, size in zip(lists, sizes, strict=True)]
+                rests = [each[:cut] if last else each[cut:] for each, cut in zip(lists, cuts, strict=True)]
+                if not self._aligned(rests):
+                    continue
+                found = lists[0][cuts[0] :] if last else lists[0][: cuts[0]]
+                hole.num_uses += 1
+                use = Use(hole, found[0].start, found[-1].end)
+                built = [self.build(each, bind=False) for each in zip(*rests, strict=True)]
+                return [*built, use] if last else [use, *built]
+        return None
+
+    def _aligned(self, lists: Sequence[list[Node]]) -> bool:
+        if len({len(each) for each in lists}) != 1:
+            return False
+        return all(_alike(each) for each in zip(*lists, strict=True))
+
+    def _shared(self, nodes: tuple[Node, ...]) -> bool:
+        return all((node.kind, node.key) in other for node, other in zip(nodes, self.others, strict=False))
+
+    def _hole(self, nodes: tuple[Node, ...], keys: Keys, bind: bool) -> Use:
+        if (keys, False) not in self.holes:
+            if not bind:
+                if use := self._within_string(nodes):
+                    return use
+                raise UnboundError(f"after has {' '.join(keys[0])}, which before does not determine")
+            if not all(keys):
+                raise UnboundError("something optional differs")
+            kinds = tuple(node.kind for node in nodes)
+            inner = tuple(innermost(node).kind for node in nodes)
+            role = nodes[0].field or nodes[0].kind
+            self.holes[keys, False] = Hole(
+                keys,
+                kinds,
+                inner,
+                role,
+                leaf=all(len(key) == 1 for key in keys),
+                quoted=is_content(nodes[0], self.language),
+            )
+        hole = self.holes[keys, False]
+        hole.num_uses += 1
+        hole.mixed |= bind and hole.kinds != tuple(node.kind for node in nodes)
+        return Use(hole, nodes[0].start, nodes[0].end)
+
+    def _many(self, nodes: tuple[Node, ...], keys: Keys, bind: bool) -> Hole:
+        if (keys, True) not in self.holes:
+            if not bind:
+                raise UnboundError(f"after has {' '.join(keys[0])}, which before does not determine")
+            kinds = tuple(node.kind for node in nodes)
+            self.holes[keys, True] = Hole(keys, kinds, kinds, nodes[0].kind, many=True)
+        hole = self.holes[keys, True]
+        hole.num_uses += 1
+        return hole
+
+
+def _alike(nodes: Sequence[Node]) -> bool:
+    """Whether children in one place can be generalised into one child: tokens that are no names must be equal."""
+    if len({node.named for node in nodes}) > 1 or len({node.field for node in nodes}) > 1:
+        return False
+    return nodes[0].named or len({node.kind for node in nodes}) == 1
+
+
+def _common(lists: Sequence[list[Node]], limit: int | None = None) -> int:
+    """How many children the lists begin with that are the same unnamed tokens."""
+    count = 0
+    for each in zip(*lists, strict=False):
+        if (limit is not None and count >= limit) or each[0].named or not _alike(each):
+            break
+        count += 1
+    return count
+
+
+def _num_spelled(nodes: Sequence[Node], key: Key, last: bool) -> int:
+    """How many nodes at an end of a list spell a text; 0 when none do."""
+    sizes = range(1, len(nodes) + 1)
+    return next((size for size in sizes if _keys(nodes[-size:] if last else nodes[:size]) == key), 0)
+
+
+def _keys(nodes: Sequence[Node]) -> Key:
+    return tuple(token for node in nodes for token in node.key)
+
+
+def _says_something(leaf: Node) -> bool:
+    return leaf.named or leaf.text not in PUNCTUATION
+
+
+def leaves(template: Template) -> Iterator[Node | Use]:
+    """The tokens and holes of a template, left to right."""
+    if isinstance(template, Use):
+        yield template
+    elif isinstance(template, Inner):
+        for child in template.children:
+            yield from leaves(child)
+    else:
+        yield from (node for node in template.walk() if node.is_leaf)

@@ -1,0 +1,307 @@
+"""Sites that look alike → the rules that they may be examples of, the most general first. Proves nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import tree_sitter as ts
+
+from editvec.rules.antiunify import NAMES, Generalised, Hole, Inner, Template, UnboundError, Use, generalise
+from editvec.rules.rule import Metavariable, Piece, Rule, digest
+from editvec.rules.sites import Pair, Site
+from editvec.rules.template import name_holes, weigh, write
+from editvec.rules.values import innermost, is_list, is_spoken_for
+from editvec.syntax.cst import Node, parse
+from editvec.syntax.languages import Language
+
+MIN_WEIGHT = 0.5
+"""What a pattern must say at least: `await $X` is enough, `$X.$M()` is not."""
+_ENOUGH = 1.2
+"""What a pattern must say so that the place it stands in need not be part of it."""
+_MANY_EXAMPLES = 4
+"""How many different texts of one kind say that it must be of that kind."""
+_MAX_LEVELS = 3
+_MAX_RENDERINGS = 12
+_TYPE_NAME = re.compile(r"[A-Z]\w{2,}")
+"""Whatever is written so is a type, wherever it stands."""
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_METAVARIABLE = re.compile(r"\$(?:\$\$)?_?([A-Z][A-Z0-9_]*)")
+
+
+def levels(sites: Sequence[Site]) -> Iterator[tuple[Pair, ...]]:
+    """For each kind of node before that all sites have, the smallest such pairs; the smallest kind first."""
+    seen = set()
+    for pair in sites[0].pairs:
+        kinds = (pair.before.kind, pair.after.kind)
+        if kinds in seen or not is_usable(pair, sites[0].example.language):
+            continue
+        seen.add(kinds)
+        chosen = [_of_kinds(site, *kinds) for site in sites]
+        if all(chosen):
+            yield tuple(p for p in chosen if p is not None)
+
+
+def is_usable(pair: Pair, language: Language) -> bool:
+    """Whether a pair can be a pattern: a name alone may mean anything, unless it is that of a type or an attribute that
+    became another, and so may arguments without what is called."""
+    if innermost(pair.before).is_leaf:
+        return all(is_spoken_for(node, language) and _TYPE_NAME.match(node.text) for node in pair)
+    return not is_list(pair.before)
+
+
+def _of_kinds(site: Site, before: str, after: str) -> Pair | None:
+    alike = [pair for pair in site.pairs if pair.before.kind == before]
+    return next((pair for pair in alike if pair.after.kind == after), alike[0] if alike else None)
+
+
+def common(sites: Sequence[Site], language: Language, *, min_weight: float = MIN_WEIGHT) -> Iterator[Generalised]:
+    """What the sites have in common, at each level at which that is a pattern."""
+    for pairs in levels(sites):
+        try:
+            found = generalise(pairs, language, with_names=True)
+            if weigh(found.before, language) < _ENOUGH:
+                found = generalise(pairs, language)
+        except UnboundError:
+            continue
+        if not isinstance(found.before, Use) and weigh(found.before, language) >= min_weight:
+            yield found
+
+
+def candidates(sites: Sequence[Site], language: Language, *, min_weight: float = MIN_WEIGHT) -> list[Rule]:
+    """The rules that the sites may be examples of, the most general first."""
+    rules: list[Rule] = []
+    number = 0
+    for found in common(sites, language, min_weight=0.0):
+        name_holes(found, language)
+        if any(hole.num_uses == 1 and not _may_vanish(hole) for hole in found.holes) or _calls_anything(found):
+            continue
+        rule = _rule(found, language)
+        if rule is None or rule.before.text == rule.after:
+            continue
+        before = [pair.before for pair in found.pairs]
+        variants = [rule]
+        if unlike := _after_pattern(found, language):
+            variants.append(replace(rule, unlike=(unlike, *_other_readings(unlike, language))))
+        parents = {(node.parent.kind, node.field) if node.parent is not None else ("", "") for node in before}
+        ((parent, field), *others) = parents
+        if field == "function" and not others:
+            # What is called is known by its call, which the fix need not touch.
+            variants = [replace(each, inside=parent, field=field) for each in variants]
+        elif innermost(before[0]).is_leaf:
+            # A name by itself: where it stands is all that is known of it, unless its looks say enough.
+            if not others:
+                variants = [replace(each, inside=parent, field=field) for each in variants]
+            elif not _TYPE_NAME.fullmatch(before[0].text):
+                continue
+        elif not others and parent and (field == "type" or any(map(_moves, found.pairs))):
+            # A type is fine in one place and wrong in another, and so is what makes something else of its parent.
+            variants = [replace(each, inside=parent, field=field) for each in variants]
+        elif rule.weight < _ENOUGH and not others and parent and parent not in language.bodies:
+            variants += [replace(each, inside=parent, weight=each.weight + 0.4) for each in variants]
+        kept = [each for each in variants if each.weight >= min_weight]
+        rules += kept
+        number += bool(kept)
+        if number >= _MAX_LEVELS:
+            break
+    return rules
+
+
+def _moves(pair: Pair) -> bool:
+    """Whether what stands around a pair is something else after the edit, such as a call that was a conversion."""
+    one, other = pair.before.parent, pair.after.parent
+    return one is not None and other is not None and one.kind != other.kind
+
+
+def _calls_anything(found: Generalised) -> bool:
+    """Whether the edit is about the arguments of something, and what that is does not matter: it always does."""
+    before, after = dict(_calls(found.before)), dict(_calls(found.after))
+    return any(hole in after and after[hole] != arguments for hole, arguments in before.items())
+
+
+def _calls(template: Template) -> Iterator[tuple[int, str]]:
+    """The holes that are called (or made), each with its arguments."""
+    if not isinstance(template, Inner):
+        return
+    called = next((child for child in template.children if isinstance(child, Use) and not child.hole.many), None)
+    given = next((child for child in template.children if not isinstance(child, Use) and is_list(_node(child))), None)
+    if called is not None and given is not None and "argument" in _node(given).kind:
+        yield id(called.hole), "".join(write(given, one_line=True).split())
+    for child in template.children:
+        yield from _calls(child)
+
+
+def _may_vanish(hole: Hole) -> bool:
+    """Whether an edit may drop what a hole stands for: not any code at all, and not the name that it was about."""
+    return hole.leaf and len(set(hole.inner_kinds)) == 1 and hole.role not in NAMES
+
+
+def _rule(found: Generalised, language: Language) -> Rule | None:
+    name_holes(found, language)
+    text = write(found.before, one_line=bool(language.terminator))
+    kind = _node(found.before).kind
+    place = find_place(text, kind, language)
+    after = _usual_after(found, language)
+    if place is None or _is_broken(text + after):
+        return None
+    metavariables = tuple(
+        _metavariable(hole, language, loosens=_loosens(hole.name, text, after, language)) for hole in found.holes
+    )
+    piece = Piece(text, kind, place)
+    return Rule(
+        id=digest(language.name, text, after, kind),
+        language=language.name,
+        before=piece,
+        also=_other_readings(piece, language),
+        after=after,
+        metavariables=metavariables,
+        weight=weigh(found.before, language),
+    )
+
+
+def _is_broken(text: str) -> bool:
+    """Whether a text has bytes that are no characters, which YAML cannot hold."""
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _node(template: Template) -> Node:
+    assert not isinstance(template, Use)
+    return template.node if isinstance(template, Inner) else template
+
+
+def _usual_after(found: Generalised, language: Language) -> str:
+    """The text after with the white space that most examples have."""
+    texts = Counter[str]()
+    for number in range(min(len(found.pairs), _MAX_RENDERINGS)):
+        turned = found.pairs[number:] + found.pairs[:number]
+        again = _again(found, turned, language) if number else found
+        name_holes(again, language)
+        texts[write(again.after, one_line=False)] += 1
+    name_holes(found, language)
+    return texts.most_common(1)[0][0]
+
+
+def _again(found: Generalised, pairs: Sequence[Pair], language: Language) -> Generalised:
+    """The same with another example first."""
+    again = generalise(pairs, language, with_names=True)
+    return again if len(again.holes) == len(found.holes) else generalise(pairs, language)
+
+
+def _after_pattern(found: Generalised, language: Language) -> Piece | None:
+    """The text after as a pattern, where it could be taken for before; its metavariables are anything."""
+    if isinstance(found.after, Use) or _node(found.after).kind != _node(found.before).kind:
+        return None
+    text = write(found.after, one_line=bool(language.terminator), prefix="_")
+    kind = _node(found.after).kind
+    place = find_place(text, kind, language)
+    return Piece(text, kind, place) if place is not None else None
+
+
+@lru_cache(maxsize=4096)
+def find_place(text: str, kind: str, language: Language) -> tuple[str, str] | None:
+    """The first of the language's places in which the first node of that kind is the whole pattern.
+
+    Any number of statements does not parse; ast-grep takes it all the same."""
+    plain, size = _without_metavariables(text)
+    flawed = None
+    for opening, closing in language.places:
+        root = parse(language, plain.join((opening, closing)).encode("utf-8", "surrogateescape")).root_node
+        start = len(opening.encode())
+        if _first(root, kind) != (start, start + size):
+            continue
+        if not root.has_error:
+            return opening, closing
+        flawed = flawed or (opening, closing)
+    return flawed if "$$$" in text else None
+
+
+@lru_cache(maxsize=4096)
+def _other_readings(piece: Piece, language: Language) -> tuple[Piece, ...]:
+    """What else a statement or a member is in another place: a field looks like a variable. An example is a piece of
+    a file, and which of them it was there nobody knows."""
+    if piece.kind not in language.units:
+        return ()
+    found: dict[str, Piece] = {}
+    plain, size = _without_metavariables(piece.text)
+    for opening, closing in language.places:
+        root = parse(language, plain.join((opening, closing)).encode("utf-8", "surrogateescape")).root_node
+        start = len(opening.encode())
+        node = root.descendant_for_byte_range(start, start + size)
+        while node is not None and (node.start_byte, node.end_byte) == (start, start + size):
+            kind = node.type
+            if kind in language.units and kind != piece.kind and not root.has_error:
+                found.setdefault(kind, Piece(piece.text, kind, (opening, closing)))
+            node = node.parent
+    return tuple(each for kind, each in found.items() if find_place(piece.text, kind, language) == each.place)
+
+
+def _without_metavariables(text: str) -> tuple[str, int]:
+    """A pattern as code without metavariables, and its size in bytes."""
+    plain = _METAVARIABLE.sub(lambda match: f"z{match[1]}", text)
+    return plain, len(plain.encode("utf-8", "surrogateescape"))
+
+
+def _first(root: ts.Node, kind: str) -> tuple[int, int] | None:
+    """Where the first named node of a kind is."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.type == kind and node.is_named:
+            return node.start_byte, node.end_byte
+        stack += reversed(node.children)
+    return None
+
+
+def _metavariable(hole: Hole, language: Language, *, loosens: bool) -> Metavariable:
+    """What the examples say about a metavariable. Where they disagree, or there is only one, it may be anything
+    that can stand in its place; `loosens` says that an expression with operators cannot."""
+    if hole.many:
+        return Metavariable(hole.name, many=True)
+    if hole.quoted:
+        words = all(_IDENTIFIER.fullmatch(" ".join(key)) for key in hole.keys)
+        return Metavariable(hole.name, regex=r"^[A-Za-z_]\w*$" if words else "")
+    wrapped = hole.kinds != hole.inner_kinds
+    if hole.mixed or (wrapped and len(set(hole.kinds)) > 1):
+        return Metavariable(hole.name)
+    kinds = set(hole.inner_kinds)
+    general = kinds & (language.primaries - language.literals)
+    if general and (len(kinds) > 1 or len(set(hole.keys)) < _MANY_EXAMPLES) and hole.role not in NAMES:
+        # Where a variable can stand, anything can that holds together like one.
+        if not loosens:
+            return Metavariable(hole.name)
+        kinds |= language.primaries
+    return Metavariable(hole.name, kinds=tuple(sorted(kinds)), wrapped=wrapped)
+
+
+def _loosens(name: str, before: str, after: str, language: Language) -> bool:
+    """Whether an expression with operators could stand for a metavariable before, but would fall apart after."""
+    return _holds(before, name, language) and not _holds(after, name, language)
+
+
+@lru_cache(maxsize=4096)
+def _holds(text: str, name: str, language: Language) -> bool:
+    """Whether an expression with operators stays one expression wherever the metavariable stands."""
+    loose = language.loose
+    spans: list[int] = []
+    plain, at = "", 0
+    for match in _METAVARIABLE.finditer(text):
+        plain += text[at : match.start()]
+        if match[1] == name:
+            spans.append(len(plain.encode("utf-8", "surrogateescape")))
+        plain += loose if match[1] == name else f"z{match[1]}"
+        at = match.end()
+    plain += text[at:]
+    for opening, closing in language.places:
+        root = parse(language, plain.join((opening, closing)).encode("utf-8", "surrogateescape")).root_node
+        if not root.has_error:
+            start = len(opening.encode())
+            return all(_is_node(root, start + span, start + span + len(loose)) for span in spans)
+    return False
+
+
+def _is_node(root: ts.Node, start: int, end: int) -> bool:
+    node = root.descendant_for_byte_range(start, end)
+    return node is not None and (node.start_byte, node.end_byte) == (start, end)

@@ -1,0 +1,67 @@
+"""Sites in a hierarchy: those that one example alone would describe in the same way, then what is most alike, pair by
+pair, as long as something specific is left (Bader et al., 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from editvec.rules.antiunify import generalise
+from editvec.rules.candidates import MIN_WEIGHT, common, is_usable
+from editvec.rules.sites import Site
+from editvec.rules.template import name_holes, weigh, write
+from editvec.syntax.languages import Language
+
+_REPRESENTATIVES = 4
+"""How many sites of a cluster are compared with another cluster's."""
+_MAX_CLUSTERS = 40
+"""Of more shapes than these, the most frequent are merged."""
+
+Cluster = tuple[Site, ...]
+
+
+def hierarchy(sites: Sequence[Site], language: Language) -> list[Cluster]:
+    """Every cluster of the hierarchy, the shapes first and the largest merged one last."""
+    shapes: dict[tuple[str, str, str, str], list[Site]] = {}
+    for site in sites:
+        shapes.setdefault(_shape(site, language), []).append(site)
+    clusters = [tuple(each) for each in shapes.values()]
+    clusters.sort(key=len, reverse=True)
+    found = list(clusters)
+    waiting = clusters[:_MAX_CLUSTERS]
+    scores: dict[tuple[int, int], float] = {}
+    while len(waiting) > 1:
+        best: tuple[float, int, int] | None = None
+        for one in range(len(waiting)):
+            for other in range(one + 1, len(waiting)):
+                key = (id(waiting[one]), id(waiting[other]))
+                if key not in scores:
+                    scores[key] = _likeness(waiting[one], waiting[other], language)
+                if scores[key] > 0 and (best is None or scores[key] > best[0]):
+                    best = scores[key], one, other
+        if best is None:
+            break
+        _, one, other = best
+        merged = waiting[one] + waiting[other]
+        found.append(merged)
+        waiting = [each for at, each in enumerate(waiting) if at not in (one, other)] + [merged]
+    return found
+
+
+def _shape(site: Site, language: Language) -> tuple[str, str, str, str]:
+    """What one example alone says: its smallest pair with the values that stand on both sides as holes."""
+    pair = next((each for each in site.pairs if is_usable(each, site.example.language)), site.pairs[0])
+    found = generalise([pair], language)
+    name_holes(found, language)
+    one, other = (" ".join(write(side, one_line=True).split()) for side in (found.before, found.after))
+    return one, other, pair.before.kind, pair.after.kind
+
+
+def _likeness(one: Cluster, other: Cluster, language: Language) -> float:
+    """How much two clusters have in common; 0 when that is no pattern."""
+    chosen = one[:_REPRESENTATIVES] + other[:_REPRESENTATIVES]
+    for found in islice(common(chosen, language, min_weight=MIN_WEIGHT / 4), 2):
+        if weigh(found.before, language) < MIN_WEIGHT / 2:
+            continue
+        return weigh(found.before, language) + weigh(found.after, language)
+    return 0.0

@@ -1,0 +1,126 @@
+"""Examples of one group → rules that are proved: candidates of every cluster, run by ast-grep, the best kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from editvec.core.edit import Edit
+from editvec.rules.antiunify import UnboundError, generalise
+from editvec.rules.candidates import MIN_WEIGHT, candidates, levels
+from editvec.rules.hierarchy import Cluster, hierarchy
+from editvec.rules.prose import induce_prose
+from editvec.rules.rule import Rule
+from editvec.rules.sites import Example, edit_example, sites
+from editvec.rules.verification import Proof, Proved, prove
+from editvec.syntax import languages
+from editvec.syntax.languages import Language
+
+
+def make_rules(edits: Sequence[Edit], *, min_support: int = 1) -> list[Proved]:
+    """The proved rules of a group of edits, the most supported first; code and prose, of one language or of several."""
+    found: list[Proved] = []
+    for name in dict.fromkeys(edit.language for edit in edits):
+        members = [edit for edit in edits if edit.language == name]
+        if isinstance(languages.get(name), Language):
+            examples = [example for edit in members if (example := edit_example(edit)) is not None]
+            found += induce(examples, min_support=min_support) if examples else []
+        else:
+            found += induce_prose(members, min_support=min_support)
+    return sorted(found, key=lambda each: -len(each.proof.support))
+
+
+def induce(
+    examples: Sequence[Example],
+    *,
+    min_support: int = 1,
+    min_weight: float = MIN_WEIGHT,
+    max_elsewhere: float = inf,
+) -> list[Proved]:
+    """The proved rules of a group of examples in one language, the most supported first.
+
+    Each example is claimed by at most one rule. A rule that fires outside the edits more than `max_elsewhere` times for
+    every example that it explains says too little, and is no rule.
+    """
+    language = examples[0].language
+    for joined in (False, True):
+        found = [site for example in examples for site in sites(example, joined=joined)]
+        rules: dict[Rule, None] = {}
+        for cluster in hierarchy(found, language):
+            if len({site.example.id for site in cluster}) >= min_support:
+                rules |= dict.fromkeys(_candidates(cluster, language, min_weight))
+        kept = _cover(list(rules), prove(list(rules), examples), min_support, max_elsewhere)
+        if kept:
+            return _as_written(kept, examples)
+    return []
+
+
+def _candidates(cluster: Cluster, language: Language, min_weight: float, halvings: int = 2) -> list[Rule]:
+    """The rules that a cluster may be examples of. One site that only looks like the others can be in the way of all:
+    where there is no rule, there may be one of each half."""
+    rules = candidates(cluster, language, min_weight=min_weight)
+    if rules or not halvings or len(cluster) < 4:
+        return rules
+    middle = len(cluster) // 2
+    halves = cluster[:middle], cluster[middle:]
+    return [rule for half in halves for rule in _candidates(half, language, min_weight, halvings - 1)]
+
+
+def _as_written(kept: list[Proved], examples: Sequence[Example]) -> list[Proved]:
+    """The rules whose proof holds for the very YAML that a user gets."""
+    rules = [each.rule for each in kept if isinstance(each.rule, Rule)]
+    proofs = prove(rules, examples, as_written=True)
+    return [Proved(rule, proof) for rule, proof in zip(rules, proofs, strict=True) if proof.holds]
+
+
+def _cover(rules: list[Rule], proofs: list[Proof], min_support: int, max_elsewhere: float) -> list[Proved]:
+    """The most supported proved rules, each with examples that no rule before it explains."""
+    good = [
+        Proved(rule, proof)
+        for rule, proof in zip(rules, proofs, strict=True)
+        if proof.holds and proof.elsewhere <= max_elsewhere * len(proof.support)
+    ]
+    kept: list[Proved] = []
+    covered: set[str] = set()
+    while good:
+        best = max(good, key=lambda each: _merit(each, covered))
+        if len(set(best.proof.support) - covered) < min_support:
+            break
+        kept.append(best)
+        covered |= set(best.proof.support)
+        good = [each for each in good if not set(each.proof.support) <= covered]
+    return kept
+
+
+def _merit(each: Proved, covered: set[str]) -> tuple[float, ...]:
+    """What is better: explaining more, to the byte, with fewer conditions, in fewer words."""
+    rule, proof = each.rule, each.proof
+    assert isinstance(rule, Rule)
+    new = len(set(proof.support) - covered)
+    conditions = (bool(rule.inside) and not rule.field) + bool(rule.unlike)
+    return (new, len(proof.support), len(proof.exact), -conditions, -len(rule.before.text), -proof.elsewhere)
+
+
+def why_not(examples: Sequence[Example]) -> str:
+    """Why there is no rule: the first thing that stands in its way, in words."""
+    language = examples[0].language
+    found = [site for example in examples for site in sites(example)]
+    if not found:
+        changed = any("".join(each.text_before.split()) != "".join(each.text_after.split()) for each in examples)
+        return "the change is too large for a pattern" if changed else "before and after say the same"
+    reason = ""
+    for pairs in levels(found):
+        try:
+            generalise(pairs, language)
+        except UnboundError as error:
+            reason = reason or str(error)
+    rules = candidates(found, language, min_weight=0.0)
+    strong = [rule for rule in rules if rule.weight >= MIN_WEIGHT]
+    for rule, proof in zip(strong, prove(strong, examples), strict=True):
+        if proof.failures:
+            return f"{rule.summary}: it {proof.failures[0][1]}"
+        if proof.conflicts:
+            return f"{rule.summary}: it writes something else than the edit did"
+    if rules and not strong:
+        return f"{rules[0].summary} would match nearly everything"
+    return reason or "the examples have too little in common, or ast-grep cannot say it as a pattern"

@@ -1,0 +1,23 @@
+"""Where rules fire, for code and prose alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from editvec.core.match import Match
+from editvec.rules import astgrep
+from editvec.rules.prose import find_prose
+from editvec.rules.rule import LoadedRule
+
+
+def fire(rules: Sequence[LoadedRule], texts: Sequence[bytes], language: str) -> list[list[Match]]:
+    """Where rules of one language fire in each of the texts, which must be UTF-8."""
+    found: list[list[Match]] = [[] for _ in texts]
+    code = [rule for rule in rules if rule.prose is None]
+    if code:
+        found = astgrep.scan("---\n".join(rule.text for rule in code), texts, language)
+    prose = [(rule.id, rule.prose) for rule in rules if rule.prose is not None]
+    for matches, text in zip(found, texts, strict=True):
+        for name, rule in prose:
+            matches += (match._replace(rule=name) for match in find_prose(rule, text))
+    return found

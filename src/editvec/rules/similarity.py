@@ -1,0 +1,36 @@
+"""How much two edits have in common as trees, whatever their names: what anti-unification finds in both of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from editvec.core.edit import Edit, Version
+from editvec.rules.candidates import common
+from editvec.rules.sites import Site, edit_example, sites
+from editvec.rules.template import weigh
+
+_LEVELS = 2
+"""From the smallest change that both have up."""
+
+
+def site_of(language: str, before: Sequence[str], after: Sequence[str]) -> Site | None:
+    """Where an edit, given as tokens, changes its tree; None where it has none, as prose, or changes nothing."""
+    one, other = (Version(" ".join(tokens), tuple(tokens)) for tokens in (before, after))
+    example = edit_example(Edit("", language, one, other))
+    found = sites(example, joined=True) if example is not None else []
+    return found[0] if found else None
+
+
+def kinship(one: Site, other: Site) -> float:
+    """What two edits of one language share says so much: an operator or a keyword a little, a name 1, and as much a
+    kind of node that becomes another."""
+    language = one.example.language
+    shared = islice(common([one, other], language, min_weight=0.0), _LEVELS)
+    said = max((weigh(found.before, language) + weigh(found.after, language) for found in shared), default=0.0)
+    return said + (_kinds(one) == _kinds(other))
+
+
+def _kinds(site: Site) -> tuple[str, str]:
+    smallest = site.pairs[0]
+    return smallest.before.kind, smallest.after.kind

@@ -1,0 +1,155 @@
+"""What one example alone may generalise: values, not names that mean something by themselves.
+
+A guess about code that nobody compiled, made by places and spelling; several examples need no such guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from editvec.syntax.cst import Node
+from editvec.syntax.languages import Language
+
+_NAMES = ("function", "type", "returns")
+"""Fields that hold no values."""
+
+
+def innermost(node: Node) -> Node:
+    """The node itself, or the only named child of an only named child … of it."""
+    while len(node.children) == 1 and node.children[0].named:
+        node = node.children[0]
+    return node
+
+
+def place_of(node: Node) -> tuple[Node | None, str]:
+    """The first parent that spans more than the node, and the field that the node fills in it."""
+    while node.parent is not None and (node.parent.low, node.parent.high) == (node.low, node.high):
+        node = node.parent
+    return node.parent, node.field
+
+
+def is_spoken_for(node: Node, language: Language) -> bool:
+    """Whether a name means something by itself because of where it stands: that of a type or of an attribute."""
+    if innermost(node).kind == "type_identifier":
+        return True
+    inner, parent = node, node.parent
+    while parent is not None:
+        if inner.field in ("type", "returns") or parent.kind in language.type_places:
+            return True
+        if (parent.low, parent.high) != (node.low, node.high):
+            return False
+        inner, parent = parent, parent.parent
+    return False
+
+
+def is_value(node: Node, root: Node, language: Language) -> bool:
+    """Whether anything could stand for a node below a root: an argument, a variable, a literal, an access or a call,
+    but no operator and no name of a type, a member or something that is called."""
+    inner = innermost(node)
+    parent, place = place_of(node)
+    if not node.named or is_statement(node) or place in _NAMES or inner.kind in language.units | language.bodies:
+        return False
+    if parent is root and root.field == "function" and place == language.accesses.get(root.kind, ("?", ""))[0]:
+        # Whose function it is: a module and a variable look alike.
+        return False
+    kind = parent.kind if parent is not None else ""
+    above = parent.parent.kind if parent is not None and parent.parent is not None else ""
+    if {(kind, place), ("*", place), (above, kind, place)} & language.fixed:
+        return False
+    if inner.kind in language.literals:
+        return True
+    if inner.kind in language.identifiers or inner.kind in language.member_identifiers:
+        return _is_variable(inner, root, kind, place, language)
+    if "argument" in node.kind or (parent is not None and "argument" in parent.kind):
+        return "argument" not in inner.kind and not inner.is_leaf
+    return inner.kind in language.primaries and not inner.is_leaf and "parenthes" not in inner.kind
+
+
+def _is_variable(node: Node, root: Node, around: str, place: str, language: Language) -> bool:
+    if node.text in language.selves or language.accesses.get(around, ("", ""))[1] == (place or "?"):
+        return False
+    if node.text[:1].islower() or node.text[:1] == "_":
+        return True
+    # Written like a type; but a type is no operand.
+    twins = [each for each in root.walk() if each.is_leaf and each.kind == node.kind and each.text == node.text]
+    return len(twins) > 1 and any(_is_operand(twin, language) for twin in twins)
+
+
+def _is_operand(node: Node, language: Language) -> bool:
+    parent, place = place_of(node)
+    return (
+        parent is not None
+        and parent.kind not in language.accesses
+        and place not in _NAMES
+        and parent.kind.endswith(("expression", "operator"))
+        and not {(parent.kind, place), ("*", place)} & language.fixed
+    )
+
+
+def is_carried_name(node: Node, shared: Callable[[Node], bool], language: Language) -> bool:
+    """Whether a node names a member that the edit carries along: of the same receiver, called with the same arguments.
+
+    `shared` says whether a node stands after the edit too.
+    """
+    access = node.parent
+    if access is None or access.kind not in language.accesses or not shared(node):
+        return False
+    place, name = language.accesses[access.kind]
+    receiver = next((child for child in access.children if child.field == place), None)
+    if node.field != name or receiver is None or not shared(receiver):
+        return False
+    call = access.parent
+    if access.field != "function" or call is None:
+        return True
+    return all(shared(child) for child in call.children if child is not access)
+
+
+def parameters(root: Node, language: Language) -> frozenset[str]:
+    """The names that the code itself declares as parameters: others would mean the same."""
+    return frozenset(
+        node.text
+        for node in root.walk()
+        if node.is_leaf and node.kind in language.identifiers and _declares_parameter(node, root)
+    )
+
+
+def _declares_parameter(node: Node, root: Node) -> bool:
+    around = node.parent
+    while around is not None and around is not root.parent:
+        if "argument" in around.kind:
+            return False
+        if "parameter" in around.kind:
+            return node.field in ("name", "pattern", "") or around is node.parent
+        if len(around.children) > 1 and around is not node.parent:
+            return False
+        around = around.parent
+    return "parameter" in node.kind or "parameter" in node.field
+
+
+def is_content(node: Node, language: Language) -> bool:
+    """Whether a node is what stands between the quotes of a string, which some grammars give a name too."""
+    if not node.named or not node.is_leaf or node.parent is None or node.parent.kind not in language.literals:
+        return False
+    return not node.kind.endswith(("_start", "_end"))
+
+
+def is_statement(node: Node) -> bool:
+    """Whether an expression is a statement: a parser may not take a metavariable for one."""
+    return node.parent is not None and node.parent.kind == "expression_statement"
+
+
+def is_list(node: Node) -> bool:
+    """Whether a node is a list in brackets, for which no metavariable can stand."""
+    plural = node.kind.endswith(("_list", "arguments", "parameters", "block", "body"))
+    return plural and bool(node.children) and not node.children[0].named
+
+
+def is_expression(node: Node, language: Language) -> bool:
+    """Whether a metavariable can stand for the node by itself."""
+    if is_list(node):
+        return False
+    kind = innermost(node).kind
+    known = language.primaries | language.identifiers | language.member_identifiers | language.literals
+    return (
+        kind in known or kind.endswith(("expression", "operator", "lambda", "type", "call")) or "argument" in node.kind
+    )

@@ -1,0 +1,141 @@
+"""The proof of a rule: ast-grep itself runs it over the examples, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from editvec.core.errors import UserError
+from editvec.core.match import Match
+from editvec.core.splice import apply_matches, disjoint
+from editvec.rules import astgrep
+from editvec.rules.rule import ProseRule, Rule, dump
+from editvec.rules.sites import Example, num_common
+from editvec.syntax.cst import Code
+
+_MIN_ODDS = 3
+"""How many examples a rule must explain for each that was edited otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a rule did to the examples."""
+
+    support: tuple[str, ...]
+    """The examples that it rewrites to exactly their after: the same tokens, the same text up to white space."""
+    exact: tuple[str, ...]
+    """Those of them where the white space is the same too."""
+    failures: tuple[tuple[str, str], ...] = ()
+    """Examples where it goes wrong, and how."""
+    conflicts: tuple[str, ...] = ()
+    """Examples that somebody edited otherwise than it would."""
+    elsewhere: int = 0
+    """How often it fires in the examples' files outside what the edits touched."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the rule is proved: it rewrites something, and next to nothing was edited otherwise."""
+        return bool(self.support) and not self.failures and len(self.conflicts) * _MIN_ODDS <= len(self.support)
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A rule with its proof."""
+
+    rule: Rule | ProseRule
+    proof: Proof
+
+
+REFUSED = Proof((), (), (("", "is not taken by ast-grep"),))
+
+
+def prove(rules: Sequence[Rule], examples: Sequence[Example], *, as_written: bool = False) -> list[Proof]:
+    """The proofs of rules over examples of one language; on the YAML as it will be written where it matters, else on
+    the same as JSON, which is quicker to write."""
+    if not rules or not examples:
+        return [Proof((), ()) for _ in rules]
+    texts = [example.before for example in examples] + [example.after for example in examples]
+    numbered = [{**rule.as_dict(), "id": str(number)} for number, rule in enumerate(rules)]
+    written = [dump(each) if as_written else orjson.dumps(each).decode() + "\n" for each in numbered]
+    taken = _taken(written, rules[0].language)
+    found = astgrep.scan("---\n".join(taken), texts, rules[0].language) if taken else [[] for _ in texts]
+    by_rule: list[list[list[Match]]] = [[[] for _ in texts] for _ in rules]
+    for place, matches in enumerate(found):
+        for match in matches:
+            by_rule[int(match.rule)][place].append(match)
+    known = set(taken)
+    return [
+        _judge(matches, examples) if text in known else REFUSED for matches, text in zip(by_rule, written, strict=True)
+    ]
+
+
+def _taken(written: list[str], language: str) -> list[str]:
+    """Those of the rules that ast-grep takes."""
+    try:
+        astgrep.scan("---\n".join(written), [b""], language)
+    except UserError:
+        half = len(written) // 2
+        return _taken(written[:half], language) + _taken(written[half:], language) if half else []
+    return written
+
+
+def _judge(found: Sequence[Sequence[Match]], examples: Sequence[Example]) -> Proof:
+    support, exact, failures, conflicts = [], [], [], []
+    elsewhere = 0
+    for number, example in enumerate(examples):
+        befores, afters = found[number], found[number + len(examples)]
+        inside = _judged(befores, example)
+        rest = [match for match in befores if match not in inside]
+        elsewhere += len(disjoint(rest))
+        if _is_due(rest, afters, example):
+            failures.append((example.id, "fires on the text after the edit"))
+        if not inside:
+            continue
+        result = apply_matches(example.before, inside)
+        if result == example.after:
+            exact.append(example.id)
+            support.append(example.id)
+        elif same_tokens(example, result):
+            support.append(example.id)
+        else:
+            conflicts.append(example.id)
+    return Proof(tuple(support), tuple(exact), tuple(failures), tuple(conflicts), elsewhere)
+
+
+def _judged(matches: Sequence[Match], example: Example) -> list[Match]:
+    """The matches before the edit that are compared with it."""
+    if not example.one_of_many:
+        return [match for match in matches if _within(match, example.scope)]
+    low, high = example.scope
+    touching = [match for match in matches if match.start <= high and low <= match.end]
+    return sorted(touching, key=lambda match: match.end - match.start)[:1]
+
+
+def _is_due(rest: Sequence[Match], afters: Sequence[Match], example: Example) -> bool:
+    """Whether a rule fires on what the edit made; places that it did not look at may still be due."""
+    if not example.one_of_many:
+        return any(_within(match, example.scope_after) for match in afters)
+    low, high = example.scope_after
+    shift = high - example.scope[1]
+    moved = {(each.start + shift * (each.start >= low), each.end + shift * (each.end >= low)) for each in rest}
+    return any(each.start <= high and low <= each.end and (each.start, each.end) not in moved for each in afters)
+
+
+def _within(match: Match, scope: tuple[int, int]) -> bool:
+    return scope[0] <= match.start and match.end <= scope[1]
+
+
+def same_tokens(example: Example, result: bytes) -> bool:
+    """Whether a text is the example's after but for white space between tokens."""
+    if b"".join(result.split()) != b"".join(example.after.split()):
+        return False
+    low = num_common(result, example.after)
+    end = num_common(result[low:][::-1], example.after[low:][::-1])
+    texts = []
+    for data in (result, example.after):
+        span = max(data.rfind(b"\n", 0, low), 0), len(data) - end
+        code = Code(example.language, data, span)
+        texts.append(code.tokens[code.token_at(span[0]) : code.token_at(span[1])])
+    return texts[0] == texts[1]

@@ -1,0 +1,1 @@
+"""Find where else an edit belongs, and what should stand there."""

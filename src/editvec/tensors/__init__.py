@@ -1,1 +1,0 @@
-"""Edit → Example → Batch, and the order in which training sees them."""

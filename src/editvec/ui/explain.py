@@ -1,0 +1,62 @@
+"""A derivation in words, one line an action, indented as deep as the tree is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from editvec.core.edit import Edit
+from editvec.neural.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp
+from editvec.neural.grammar.derivation import Derivation
+from editvec.neural.grammar.grammar import ROOT_FIELD, Grammar, Label, Shape, UnseenError, learn
+from editvec.neural.grammar.oracle import Source, take
+from editvec.neural.grammar.trees import edit_trees
+from editvec.syntax.tree import Tree
+
+
+def tell(grammar: Grammar, source: Source, actions: Iterable[Action]) -> list[str]:
+    """The lines of a derivation."""
+    lines = []
+    derivation = Derivation.start(grammar)
+    for action in actions:
+        lines.append("  " * _depth(derivation) + _line(grammar, source, action))
+        derivation = take(derivation, source, action)
+    return lines
+
+
+def grammar_of(edits: Iterable[Edit]) -> Grammar:
+    """The grammar of edits; those without trees are passed over."""
+    trees: list[Tree] = []
+    for edit in edits:
+        try:
+            trees += edit_trees(edit)
+        except UnseenError:
+            continue
+    return learn(trees)
+
+
+def _depth(derivation: Derivation) -> int:
+    depth, frame = 0, derivation.frame
+    while frame is not None:
+        depth, frame = depth + 1, frame.above
+    return depth
+
+
+def _line(grammar: Grammar, source: Source, action: Action) -> str:
+    match action:
+        case Expand(number):
+            return f"ExpandR  {_labelled(grammar.labels[number])}"
+        case GenTerm(text):
+            return f"GenTerm  {text}"
+        case TreeCp(places):
+            node = source.nodes[places[0]]
+            more = f"  ({len(places)} places)" if len(places) > 1 else ""
+            return f"TreeCp   {node.kind}: {' '.join(node.tokens())}{more}"
+        case Reduce():
+            return "Reduce"
+
+
+def _labelled(label: Label) -> str:
+    name = "nothing" if label.shape is Shape.ABSENT else label.kind
+    if label.shape is Shape.SILENT:
+        name = f"no {label.field or label.kind}"
+    return f"{label.field}: {name}" if label.field and label.field != ROOT_FIELD else name

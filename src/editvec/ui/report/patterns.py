@@ -1,0 +1,163 @@
+"""The report of `editvec learn`: one HTML file that needs nothing else. All that comes from a repository is escaped by
+the template engine; the only script is ours, and what it reads is text in the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.core.edit import Edit
+from editvec.diff import Tag, align
+from editvec.patterns.pattern import Pattern
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_EXAMPLES = 5
+_PLACES = 200
+_BARS = 24
+_POINTS = 3000
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """An edit on the map."""
+
+    x: float
+    y: float
+    pattern: int
+    """Its number in the report, 0 for none."""
+    text: str
+
+
+def render(
+    patterns: Sequence[Pattern],
+    about: Mapping[str, Any],
+    points: Sequence[Point] = (),
+    edits: Sequence[Edit] = (),
+    *,
+    live: bool = False,
+) -> str:
+    """The page. A live one asks its server what was said about each place, and tells it."""
+    authors = Counter(edit.source.author for edit in edits if edit.source and edit.source.author)
+    dates = [edit.source.author_date for edit in edits if edit.source and edit.source.author_date]
+    return _template().render(
+        about=about,
+        live=live,
+        patterns=[_shown(pattern, number, dates) for number, pattern in enumerate(patterns, 1)],
+        due=sum(len(pattern.places) for pattern in patterns),
+        proved=sum(pattern.rule is not None for pattern in patterns),
+        languages=sorted({pattern.language for pattern in patterns}),
+        authors=authors.most_common(12),
+        bars=_bars(dates, min(dates), max(dates)) if dates else [],
+        first=min(dates) if dates else None,
+        last=max(dates) if dates else None,
+        points=[[round(point.x, 4), round(point.y, 4), point.pattern, point.text] for point in points],
+    )
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("editvec.ui.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("patterns.html")
+
+
+def _shown(pattern: Pattern, number: int, history: Sequence[datetime]) -> dict[str, Any]:
+    dates = [edit.source.author_date for edit in pattern.edits if edit.source and edit.source.author_date]
+    first, last = (min(history), max(history)) if history else (None, None)
+    return {
+        "number": number,
+        "pattern": pattern,
+        "first": first,
+        "last": last,
+        "bars": _bars(dates, first, last) if dates and first and last else [],
+        "examples": [_example(edit) for edit in pattern.edits[:_EXAMPLES]],
+        "places": [{"place": place, "diff": _diff(place.before, place.after)} for place in pattern.places[:_PLACES]],
+        "more_places": max(0, len(pattern.places) - _PLACES),
+    }
+
+
+def _example(edit: Edit) -> dict[str, Any]:
+    before, after = word_pieces(edit.before.tokens, edit.after.tokens, edit.before.text, edit.after.text)
+    return {"edit": edit, "before": before, "after": after}
+
+
+def _diff(before: str, after: str) -> tuple[Pieces, Pieces]:
+    return word_pieces(_WORD.findall(before), _WORD.findall(after), before, after)
+
+
+Pieces = list[tuple[str, bool]]
+
+
+def word_pieces(
+    before: Sequence[str], after: Sequence[str], before_text: str | None = None, after_text: str | None = None
+) -> tuple[Pieces, Pieces]:
+    """Both versions in pieces, each with whether it was changed, laid out as in their texts or with spaces between."""
+    positions = align(before, after).positions
+    gone = {place.before for place in positions if place.tag is not Tag.EQUAL}
+    come = {place.after for place in positions if place.tag is not Tag.EQUAL}
+    return _pieces(before, gone, before_text), _pieces(after, come, after_text)
+
+
+def _pieces(tokens: Sequence[str], changed: set[int | None], text: str | None) -> Pieces:
+    pieces: Pieces = []
+    at = 0
+    for index, token in enumerate(tokens):
+        place = text.find(token, at) if text is not None else -1
+        if text is not None and place >= 0:
+            gap, at = text[at:place], place + len(token)
+        else:
+            gap = " " if index else ""
+        is_changed = index in changed
+        pieces += [(gap, is_changed and (index - 1) in changed), (token, is_changed)]
+    return [("".join(text for text, _ in run), flag) for flag, run in groupby(pieces, lambda piece: piece[1])]
+
+
+def _bars(dates: Sequence[datetime], first: datetime, last: datetime) -> list[float]:
+    """How many edits fall into each part of the time between, as a share of the most."""
+    total = max((last - first).total_seconds(), 1.0)
+    counts = Counter(min(_BARS - 1, int(_BARS * (date - first).total_seconds() / total)) for date in dates)
+    most = max(counts.values())
+    return [counts[bar] / most for bar in range(_BARS)]
+
+
+def points_of(edits: Sequence[Edit], vectors: NDArray[np.float32], patterns: Sequence[Pattern]) -> list[Point]:
+    """The edits on a map: those of patterns and, up to a limit, the others, placed by their vectors' two main
+    directions."""
+    numbers = {edit.id: number for number, pattern in enumerate(patterns, 1) for edit in pattern.edits}
+    known = [row for row, edit in enumerate(edits) if edit.id in numbers]
+    others = [row for row, edit in enumerate(edits) if edit.id not in numbers]
+    step = max(1, len(others) // _POINTS)
+    rows = sorted(known[:_POINTS] + others[::step])
+    if len(rows) < 3:
+        return []
+    chosen = vectors[rows] - vectors[rows].mean(0)
+    main = chosen @ np.linalg.svd(chosen, full_matrices=False)[2][:2].T
+    ranks = 0.03 + 0.94 * main.argsort(0).argsort(0) / len(rows)
+    return [
+        Point(float(x), float(y), numbers.get(edits[row].id, 0), _line(edits[row]))
+        for row, (x, y) in zip(rows, ranks, strict=True)
+    ]
+
+
+def _line(edit: Edit) -> str:
+    return f"{' '.join(edit.before.text.split())[:140]}  →  {' '.join(edit.after.text.split())[:140]}"

@@ -1,0 +1,57 @@
+"""Places still due as SARIF 2.1.0, which code hosts and editors read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from editvec.core.about import __version__
+from editvec.core.match import Suggestion
+from editvec.patterns.pattern import Pattern
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
+    """One run with a rule for each pattern that has places and a result for each place, with its fix."""
+    shown = [pattern for pattern in patterns if pattern.places]
+    driver = {
+        "name": "editvec",
+        "version": __version__,
+        "rules": [
+            {
+                "id": pattern.name,
+                "shortDescription": {"text": pattern.title or pattern.name},
+                "fullDescription": {"text": f"{pattern.before} → {pattern.after}"},
+            }
+            for pattern in shown
+        ],
+    }
+    results = [_result(pattern, number, place) for number, pattern in enumerate(shown) for place in pattern.places]
+    return {
+        "$schema": _SCHEMA,
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
+    }
+
+
+def _result(pattern: Pattern, number: int, place: Suggestion) -> dict[str, Any]:
+    file = {"uri": quote(place.path)}
+    region = {
+        "startLine": place.line,
+        "startColumn": place.column,
+        "byteOffset": place.start,
+        "byteLength": place.end - place.start,
+        "snippet": {"text": place.before},
+    }
+    change = {"deletedRegion": region, "insertedContent": {"text": place.after}}
+    return {
+        "ruleId": pattern.name,
+        "ruleIndex": number,
+        "level": "note",
+        "message": {"text": f"{pattern.title or pattern.name}: {place.why}"},
+        "locations": [{"physicalLocation": {"artifactLocation": file, "region": region}}],
+        "fixes": [{"artifactChanges": [{"artifactLocation": file, "replacements": [change]}]}],
+        "rank": round(100 * place.confidence, 1),
+    }

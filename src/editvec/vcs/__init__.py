@@ -1,0 +1,1 @@
+"""The only room that runs git: history, the work tree, and which files people write."""

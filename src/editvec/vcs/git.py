@@ -1,0 +1,287 @@
+"""The only place that runs git: safely, without a shell, on repositories that nobody vouched for.
+
+Nothing from a mined repository's configuration or attributes is executed: hooks, external diffs, textconv, pagers,
+signature programs, file-system monitors and lazy fetches (which could run an ssh command) are all off, and the
+user's own environment cannot point git elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from editvec.core.errors import GitError
+
+MAX_TEXT_BYTES = 4 * 1024 * 1024
+"""Larger files are binary to git here: no line diff is made of them."""
+
+_ENDED_EARLY = "git cat-file ended before its time. Try again; `git fsck` finds damaged objects."
+_SAFE_CONFIG = {
+    "core.alternateRefsCommand": "",
+    "core.attributesFile": os.devnull,
+    "core.bigFileThreshold": str(MAX_TEXT_BYTES),
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.pager": "cat",
+    "core.quotePath": "true",
+    "core.sshCommand": "false",
+    "diff.orderFile": os.devnull,
+    "diff.suppressBlankEmpty": "false",
+    "i18n.logOutputEncoding": "UTF-8",
+    "log.showSignature": "false",
+    "protocol.ext.allow": "never",
+}
+
+_SMALL = [
+    part
+    for limit in ("core.deltaBaseCacheLimit=8m", "core.packedGitLimit=16m", "core.packedGitWindowSize=1m")
+    for part in ("-c", limit)
+]
+"""For a process that lives long: git keeps what it has read, up to a hundred megabytes, and is hardly faster for it."""
+
+
+def _environment(*, network: bool) -> dict[str, str]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env |= {
+        "GIT_ALLOW_PROTOCOL": "https:http:ssh:git:file" if network else "",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_PAGER": "cat",
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+    }
+    if not network:
+        env |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+    return env
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository on disk: a clone or a bare one."""
+
+    path: Path
+    name: str
+
+    def command(self, *arguments: str) -> list[str]:
+        """The command line of a git call in this repository."""
+        settings = [part for key, value in _SAFE_CONFIG.items() for part in ("-c", f"{key}={value}")]
+        return ["git", *settings, "-c", f"safe.directory={self.path}", "-C", str(self.path), *arguments]
+
+    def run(self, *arguments: str) -> bytes:
+        """What a git call prints; GitError with git's own last words if it fails."""
+        done = self.attempt(*arguments)
+        if done.returncode:
+            raise GitError(f"git {arguments[0]} failed in {self.path}: {_last_words(done.stderr)}")
+        return done.stdout
+
+    def attempt(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        """A finished git call, failed or not."""
+        return subprocess.run(
+            self.command(*arguments),
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            env=_environment(network=False),
+        )
+
+    def start(self, *arguments: str, stderr: int | None = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+        """A running git call with pipes on both ends."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env=_environment(network=False),
+        )
+
+
+def open_repository(place: str | Path) -> Repository:
+    """The repository at a path; GitError when there is none."""
+    path = Path(place).expanduser()
+    if not path.exists():
+        raise GitError(f"{place} does not exist. Give a clone, a bare repository or an address that git can clone.")
+    if not path.is_dir():
+        raise GitError(f"{place} is a file. Give a clone, a bare repository or an address that git can clone.")
+    bare = Repository(path.resolve(), path.name)
+    try:
+        done = bare.attempt("rev-parse", "--git-dir")
+    except FileNotFoundError:
+        raise GitError("git is not installed. Install it (apt install git, brew install git) and try again.") from None
+    if done.returncode:
+        words = _last_words(done.stderr)
+        if "not a git repository" in words:
+            raise GitError(
+                f"{place} is not a git repository. Give a clone, a bare repository or an address that git can clone."
+            )
+        raise GitError(f"git cannot read {place}: {words}")
+    return Repository(bare.path, _name_of(bare))
+
+
+def _name_of(repository: Repository) -> str:
+    """owner/name by the origin's address, or the folder's name."""
+    remote = (
+        repository.attempt("config", "--local", "--get", "remote.origin.url").stdout.decode(errors="replace").strip()
+    )
+    match = re.search(r"[:/]([^/:]+/[^/:]+?)(?:\.git)?/?$", remote)
+    if match and is_address(remote):
+        return match[1]
+    path = repository.path
+    name = path.parent.name if path.name == ".git" else path.name
+    return name.removesuffix(".git") or "repository"
+
+
+def is_address(place: str) -> bool:
+    """Whether a REPO argument is something to clone, not a path."""
+    return bool(re.match(r"(https?|ssh|git|file)://|[\w.-]+@[\w.-]+:", place))
+
+
+def clone(address: str, target: Path, *, show_progress: bool) -> Repository:
+    """A bare clone of an address, with git's own progress on stderr."""
+    command = ["git", "-c", "core.hooksPath=" + os.devnull, "clone", "--bare"]
+    command += ["--progress"] if show_progress else ["--quiet"]
+    try:
+        done = subprocess.run(
+            [*command, "--", address, str(target)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=None if show_progress else subprocess.PIPE,
+            env=_environment(network=True),
+        )
+    except FileNotFoundError:
+        raise GitError("git is not installed. Install it (apt install git, brew install git) and try again.") from None
+    if done.returncode:
+        words = _last_words(done.stderr or b"")
+        raise GitError(f"git could not clone {address}: {words}. Check the address and that you may read it.")
+    return open_repository(target)
+
+
+def update(repository: Repository) -> None:
+    """Brings a clone of ours up to date with its origin."""
+    refs = "+refs/heads/*:refs/heads/*"
+    done = subprocess.run(
+        ["git", "-c", f"core.hooksPath={os.devnull}", "-C", str(repository.path), "fetch", "--quiet", "origin", refs],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        env=_environment(network=True),
+    )
+    if done.returncode:
+        raise GitError(f"git could not update its clone of this address: {_last_words(done.stderr)}. Are you online?")
+
+
+def list_commits(
+    repository: Repository,
+    *,
+    revisions: Sequence[str] = (),
+    since: str | None = None,
+    until: str | None = None,
+) -> list[str]:
+    """The non-merge commits reachable from HEAD (or in the given range), parents before children."""
+    limits = [f"--{name}={date}" for name, date in (("since", since), ("until", until)) if date]
+    for limit in limits:
+        _check_date(repository, limit)
+    if not revisions and repository.attempt("rev-parse", "--verify", "--quiet", "HEAD").returncode:
+        return []
+    wanted = revisions or ("HEAD",)
+    done = repository.attempt(
+        "rev-list", "--no-merges", "--topo-order", "--reverse", *limits, "--end-of-options", *wanted, "--"
+    )
+    if done.returncode:
+        words = _last_words(done.stderr)
+        if "bad revision" in words or "unknown revision" in words or "bad object" in words:
+            raise GitError(f"{' '.join(wanted)} names no commits in {repository.path}. Try a range such as v1.0..HEAD.")
+        raise GitError(f"git cannot list the commits of {repository.path}: {words}")
+    return done.stdout.decode().split()
+
+
+def _check_date(repository: Repository, limit: str) -> None:
+    """GitError for a date that git does not understand: to git it would mean now."""
+    name, _, date = limit.partition("=")
+    start = int(time.time())
+    seconds = int(repository.run("rev-parse", limit).decode().strip().rpartition("=")[2])
+    if start <= seconds <= time.time() and date.strip().lower() not in {"now", "today"}:
+        raise GitError(f"{name} {date}: git knows no such date. Try 2023-01-01 or '2 years ago'.")
+
+
+def shallow_commits(repository: Repository) -> frozenset[str]:
+    """The commits whose parents this clone was told to leave out."""
+    place = repository.run("rev-parse", "--git-path", "shallow").decode("utf-8", "surrogateescape").rstrip("\n")
+    file = repository.path / place
+    return frozenset(file.read_text().split()) if file.is_file() else frozenset()
+
+
+def _last_words(stderr: bytes) -> str:
+    lines = [line for line in stderr.decode(errors="replace").splitlines() if line.strip()]
+    return re.sub(r"^(fatal|error): ", "", lines[-1]).strip() if lines else "git said nothing"
+
+
+class Blobs:
+    """Reads blobs through one long-lived `git cat-file --batch`."""
+
+    def __init__(self, repository: Repository, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._process = repository.start(*_SMALL, "cat-file", "--batch")
+
+    def read(self, identity: bytes) -> bytes | None:
+        """A blob's bytes; None when it is missing, not a blob, or larger than the limit."""
+        stdin, stdout = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+        with suppress(BrokenPipeError):
+            stdin.write(identity + b"\n")
+            stdin.flush()
+        header = stdout.readline().split()
+        if not header:
+            raise GitError(_ENDED_EARLY)
+        if len(header) != 3:
+            return None
+        size = int(header[2])
+        if header[1] != b"blob" or size > self.max_bytes:
+            _discard(stdout, size + 1)
+            return None
+        data = stdout.read(size)
+        if stdout.read(1) != b"\n":
+            raise GitError(_ENDED_EARLY)
+        return data
+
+    def close(self) -> None:
+        """Ends the git process."""
+        stop(self._process)
+
+
+def _discard(stream: IO[bytes], size: int) -> None:
+    while size > 0 and (chunk := stream.read(min(size, 1 << 20))):
+        size -= len(chunk)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Ends a git process and its pipes, whatever state they are in."""
+    process.kill()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()
+    process.wait()
+
+
+def feed(process: subprocess.Popen[bytes], lines: Iterable[str]) -> None:
+    """Writes all input of a git call that reads it before it prints much, and closes it."""
+    stdin = cast(IO[bytes], process.stdin)
+    # A call that failed at once reads nothing; its exit code says so.
+    with suppress(BrokenPipeError):
+        stdin.write("".join(f"{line}\n" for line in lines).encode())
+    with suppress(BrokenPipeError):
+        stdin.close()
+
+
+def ended_well(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a git call did what it should; GitError when somebody ended it, which says nothing about its input."""
+    code = process.wait()
+    if code < 0:
+        raise GitError(f"git was ended by signal {-code}. Is there enough memory? Try again.")
+    return code == 0

@@ -1,0 +1,77 @@
+"""Files as they are now: the work tree's, or, in a bare repository, those of HEAD."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from editvec.core.text import FileText
+from editvec.syntax.languages import language_of
+from editvec.syntax.token import decode, encode
+from editvec.vcs.filters import is_generated_name, is_generated_text, is_lfs_pointer, is_vendored
+from editvec.vcs.git import MAX_TEXT_BYTES, Blobs, Repository
+
+_QUIET = ("--no-ext-diff", "--no-textconv", "--name-only", "-z", "--diff-filter=d", "--end-of-options")
+
+
+class File(NamedTuple):
+    """A file of a language; its text is UTF-8, whatever the file's own encoding is."""
+
+    path: str
+    language: str
+    data: bytes
+
+
+def present_files(
+    repository: Repository, languages: Collection[str], *, since: str | None = None, revision: str | None = None
+) -> Iterator[File]:
+    """The files in some languages that people write, by path: of the work tree, or, where there is none or a revision
+    is named, of that revision. With `since`, those that differ from that other revision."""
+    top = work_tree(repository) if revision is None else None
+    if top is None:
+        yield from _committed(repository, languages, since, revision or "HEAD")
+        return
+    at_top = Repository(top, repository.name)
+    command = ["diff", *_QUIET, since, "--"] if since else ["ls-files", "-z"]
+    listed = at_top.run(*command) + at_top.run("ls-files", "-z", "--others", "--exclude-standard")
+    for path, language in _wanted(listed, languages):
+        file = top / path
+        if not file.is_symlink() and file.is_file() and file.stat().st_size <= MAX_TEXT_BYTES:
+            data = FileText(file.read_bytes()).utf8
+            if _is_written(data):
+                yield File(path, language, data)
+
+
+def _committed(repository: Repository, languages: Collection[str], since: str | None, revision: str) -> Iterator[File]:
+    if since:
+        listed = repository.run("diff", *_QUIET, since, revision, "--")
+    else:
+        listed = repository.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", revision)
+    blobs = Blobs(repository, MAX_TEXT_BYTES)
+    try:
+        for path, language in _wanted(listed, languages):
+            data = None if "\n" in path else blobs.read(encode(f"{revision}:{path}"))
+            text = None if data is None else FileText(data).utf8
+            if text is not None and _is_written(text):
+                yield File(path, language, text)
+    finally:
+        blobs.close()
+
+
+def work_tree(repository: Repository) -> Path | None:
+    """The top of the work tree that a repository has, or None."""
+    done = repository.attempt("rev-parse", "--show-toplevel")
+    return Path(decode(done.stdout).rstrip("\n")) if not done.returncode and done.stdout.strip() else None
+
+
+def _wanted(listed: bytes, languages: Collection[str]) -> Iterator[tuple[str, str]]:
+    for path in sorted(set(decode(listed).split("\0"))):
+        language = language_of(path) if path else None
+        if language and language.name in languages and not is_vendored(path) and not is_generated_name(path):
+            yield path, language.name
+
+
+def _is_written(data: bytes) -> bool:
+    """Whether a person wrote it."""
+    return b"\0" not in data and not is_generated_text(data) and not is_lfs_pointer(data)

@@ -1,0 +1,1 @@
+"""Edits as vectors: vectorisers, the index of neighbours, clusters and projections."""

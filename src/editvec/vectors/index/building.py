@@ -1,0 +1,148 @@
+"""Writing an index: edits are encoded in chunks, and each chunk counts when it is whole."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.core.edit import Edit
+from editvec.core.errors import UserError
+from editvec.core.files import make_folder, remove_partial
+from editvec.data import edit_files
+from editvec.data.splits import form_of
+from editvec.vectors import vectorisers
+from editvec.vectors.index.cells import make_cells, unit
+from editvec.vectors.index.manifest import (
+    CELLS,
+    FORMS,
+    MANIFEST,
+    UNITS,
+    VECTORISER,
+    VECTORS,
+    VERSION,
+    Manifest,
+    part_name,
+    read_manifest,
+)
+from editvec.vectors.index.opened import Index
+from editvec.vectors.vectorisers import Vectoriser
+from editvec.vectors.vectorisers.base import Vectors
+
+LARGE = 250_000
+"""From so many rows on, a search looks into the nearest cells only, unless it is to be exact."""
+_LOCK = ".lock"
+_CHUNK = 16_384
+"""Edits between two points from which an interrupted writer can go on."""
+_STALE = 1.25
+"""Cells are made anew when the index has grown by so much since."""
+
+
+def build(
+    folder: str | Path,
+    vectoriser: Vectoriser,
+    edits: Iterable[Edit],
+    *,
+    append: bool = False,
+    watch: Callable[[int], None] = lambda done: None,
+) -> tuple[Index, int]:
+    """Encodes edits into an index, or adds those that it does not have yet; and how many could not be read."""
+    folder = Path(folder)
+    make_folder(folder)
+    with _locked(folder):
+        index = _begin(folder, vectoriser, append=append)
+        known = set(zip(index.ids, index.forms.tolist(), strict=True)) if len(index) else set()
+        fresh = ((edit, form_of(edit)) for edit in edits)
+        new = ((edit, form) for edit, form in fresh if (edit.id, form) not in known)
+        left_out = done = 0
+        while chunk := list(islice(new, _CHUNK)):
+            unread: list[int] = []
+            vectors = vectoriser.encode([edit for edit, _ in chunk], unread=unread)
+            skipped = set(unread)
+            kept = [pair for place, pair in enumerate(chunk) if place not in skipped]
+            index = _add(index, vectors, kept)
+            left_out += len(unread)
+            done += len(chunk)
+            watch(done)
+        index = _with_cells(index)
+        return _replace(index, complete=True), left_out
+
+
+def _with_cells(index: Index) -> Index:
+    """The index with cells for its rows, when it is large and has none that are recent."""
+    count = len(index)
+    if count < LARGE or (index.manifest.celled and count < _STALE * index.manifest.celled):
+        return index
+    make_cells(index.folder / CELLS, index.units)
+    return _replace(index, celled=count)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One writer at a time."""
+    with (folder / _LOCK).open("wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UserError(f"another process is writing {folder}. Wait for it, or choose another folder.") from None
+        yield
+
+
+def _begin(folder: Path, vectoriser: Vectoriser, *, append: bool) -> Index:
+    remove_partial(folder)
+    if (folder / MANIFEST).exists():
+        index = Index(folder, read_manifest(folder))
+        if not append:
+            raise UserError(f"{folder} already holds an index. Use --append to add to it, or choose another folder.")
+        index.check(vectoriser)
+        return _replace(index, complete=False)
+    if any(path.name != _LOCK for path in folder.iterdir()):
+        raise UserError(f"{folder} holds other files and no index. Choose another folder.")
+    if isinstance(vectoriser, vectorisers.Baseline):
+        vectoriser.save(folder / VECTORISER)
+        name = vectoriser.name
+    else:
+        name = str(Path(vectoriser.name).resolve())
+    manifest = Manifest(VERSION, name, vectoriser.digest, vectoriser.dim)
+    return _replace(Index(folder, manifest))
+
+
+def _add(index: Index, vectors: Vectors, edits: Sequence[tuple[Edit, int]]) -> Index:
+    """The index with more rows."""
+    if not edits:
+        return index
+    start = len(index)
+    edit_files.write(index.folder / part_name(start), [edit for edit, _ in edits], group_rows=edit_files.BATCH)
+    columns: tuple[tuple[str, NDArray[Any]], ...] = (
+        (VECTORS, vectors),
+        (UNITS, unit(vectors)),
+        (FORMS, np.array([form for _, form in edits], np.uint64)),
+    )
+    for name, values in columns:
+        _append(index.folder / name, start, values)
+    return _replace(index, count=start + len(edits), parts=(*index.manifest.parts, start))
+
+
+def _append(path: Path, start: int, values: NDArray[Any]) -> None:
+    """Writes rows behind the first `start`; what an interrupted writer left there is overwritten."""
+    width = values.itemsize * (values.shape[1] if values.ndim > 1 else 1)
+    with path.open("r+b" if path.exists() else "w+b") as stream:
+        stream.truncate(start * width)
+        stream.seek(start * width)
+        stream.write(np.ascontiguousarray(values).data)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _replace(index: Index, **changes: Any) -> Index:
+    manifest = replace(index.manifest, **changes)
+    manifest.save(index.folder)
+    return Index(index.folder, manifest)

@@ -1,0 +1,229 @@
+"""An index to read from: its rows by id, by number, and by nearness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.core.edit import Edit
+from editvec.core.errors import BadInputError, UserError
+from editvec.data import edit_files
+from editvec.vectors import vectorisers
+from editvec.vectors.index.cells import Cells, Metric, Rows, best_of, exact_search, unit
+from editvec.vectors.index.manifest import (
+    CELLS,
+    FORMS,
+    MANIFEST,
+    UNITS,
+    VECTORISER,
+    VECTORS,
+    Manifest,
+    NoIndexError,
+    part_name,
+    read_manifest,
+)
+from editvec.vectors.vectorisers import Trained, Vectoriser
+from editvec.vectors.vectorisers.base import Vectors
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A row of an index, how near it is (cosine, or distance), and its edit."""
+
+    row: int
+    score: float
+    edit: Edit
+
+
+class Index:
+    """An index as it was when it was opened."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.folder, self.manifest = folder, manifest
+
+    def __len__(self) -> int:
+        return self.manifest.count
+
+    @property
+    def dim(self) -> int:
+        """The length of a vector."""
+        return self.manifest.dim
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The vectors as the vectoriser made them: [rows, dim], mapped."""
+        rows: Vectors = self._mapped(VECTORS, np.float32, self.dim)
+        return rows
+
+    @cached_property
+    def units(self) -> Vectors:
+        """The vectors at length one (a zero vector stays zero): [rows, dim], mapped."""
+        rows: Vectors = self._mapped(UNITS, np.float32, self.dim)
+        return rows
+
+    @cached_property
+    def forms(self) -> NDArray[np.uint64]:
+        """For each row a digest of the tokens before and after."""
+        rows: NDArray[np.uint64] = self._mapped(FORMS, np.uint64, 0)
+        return rows
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The ids of all rows."""
+        return [identity for part in self._parts("id") for identity in part.column("id").to_pylist()]
+
+    def row_of(self, identity: str) -> int:
+        """The row of an id, of the beginning of one, or of a number counted from 1 (`#3`)."""
+        if identity.startswith("#") and identity[1:].isdigit():
+            if not 1 <= int(identity[1:]) <= len(self):
+                raise UserError(f"the index has {len(self):,} edits, none of them is {identity}.")
+            return int(identity[1:]) - 1
+        exact = [row for row, known in enumerate(self.ids) if known == identity]
+        if exact:
+            return exact[0]
+        near = [row for row, known in enumerate(self.ids) if known.startswith(identity)]
+        if len(near) == 1:
+            return near[0]
+        if near:
+            raise UserError(f"{len(near):,} edits begin with {identity!r}. Give more of the id, or #{near[0] + 1}.")
+        raise UserError(f"no edit has the id {identity!r}. Give an id, or a number such as #3.")
+
+    def edits(self, rows: Iterable[int]) -> list[Edit]:
+        """The edits of rows, in their order."""
+        wanted = list(rows)
+        found: dict[int, Edit] = {}
+        for start, end, name in self._ranges():
+            here = sorted({row for row in wanted if start <= row < end})
+            if here:
+                table = edit_files.take(self.folder / name, [row - start for row in here])
+                found.update(zip(here, edit_files.edits_of(table), strict=True))
+        return [found[row] for row in wanted]
+
+    def all_edits(self) -> Iterator[Edit]:
+        """The edits of all rows, without their trees."""
+        left = len(self)
+        for start, end, name in self._ranges():
+            edits = edit_files.read(self.folder / name, trees=False)
+            yield from islice(edits, min(end - start, left))
+            left -= end - start
+
+    def search(
+        self, queries: Vectors, k: int = 10, *, metric: Metric = "cosine", exact: bool = False
+    ) -> tuple[Rows, Vectors]:
+        """The `k` nearest rows of each query, nearest first, with their cosines (or L2 distances): [queries, k] both.
+        Where there are fewer rows, the rest is -1. Large indexes answer cosine by their cells, unless `exact`."""
+        queries = np.atleast_2d(np.ascontiguousarray(queries, np.float32))
+        if queries.shape[1] != self.dim:
+            raise UserError(f"the index has vectors of {self.dim} numbers, the query has {queries.shape[1]}.")
+        k = max(1, k)
+        if metric == "l2":
+            rows, scores = exact_search(self.vectors, queries, k, "l2")
+            return rows, np.sqrt(np.maximum(scores, 0))
+        units = unit(queries)
+        if exact or not self.manifest.celled:
+            return exact_search(self.units, units, k, "cosine")
+        rows, scores = self._cells.search(units, self.units, k)
+        rest = self.units[self.manifest.celled :]
+        if len(rest):
+            more, others = exact_search(rest, units, k, "cosine")
+            more = np.where(more < 0, more, more + self.manifest.celled)
+            rows, scores = best_of(np.hstack([rows, more]), np.hstack([scores, others]), k)
+        return rows, scores
+
+    def neighbours(
+        self,
+        query: Vectors,
+        k: int = 10,
+        *,
+        metric: Metric = "cosine",
+        without_row: int | None = None,
+        without_form: int | None = None,
+        exact: bool = False,
+    ) -> list[Neighbour]:
+        """The nearest edits of one vector, leaving out a row, and all rows that are verbatim copies of a form."""
+        barred = set() if without_row is None else {without_row}
+        if without_form is not None:
+            barred |= set(np.flatnonzero(self.forms == np.uint64(without_form)).tolist())
+        rows, scores = self.search(query, min(len(self), k + len(barred)), metric=metric, exact=exact)
+        kept = [
+            (int(row), float(score))
+            for row, score in zip(rows[0], scores[0], strict=True)
+            if row >= 0 and int(row) not in barred
+        ][:k]
+        edits = self.edits(row for row, _ in kept)
+        return [Neighbour(row, score, edit) for (row, score), edit in zip(kept, edits, strict=True)]
+
+    def vectoriser(self, name: str | Path | None = None) -> Vectoriser:
+        """The vectoriser that made the index, to encode a query with: where it was, or where `name` says it is now."""
+        known = self.manifest.vectoriser
+        if known in vectorisers.BASELINES:
+            found: Vectoriser = vectorisers.load_baseline(known, self.folder / VECTORISER)
+        else:
+            place = Path(name or known)
+            if not place.is_dir():
+                raise UserError(f"the model of this index is no longer at {place}. Say where it is with --model.")
+            found = Trained.load(place)
+        self.check(found)
+        return found
+
+    def check(self, vectoriser: Vectoriser) -> None:
+        """UserError when the index was made by another vectoriser."""
+        if vectoriser.digest != self.manifest.digest:
+            raise UserError(
+                f"{self.folder} was made by another model than {vectoriser.name} (its weights differ). "
+                "Encode the edits again, or give the model that made the index."
+            )
+
+    @cached_property
+    def _cells(self) -> Cells:
+        return Cells(self.folder / CELLS, self.dim)
+
+    def _mapped(self, name: str, kind: Any, width: int) -> Any:
+        shape = (len(self), width) if width else (len(self),)
+        size = int(np.prod(shape)) * np.dtype(kind).itemsize
+        path = self.folder / name
+        if not size:
+            return np.zeros(shape, kind)
+        if not path.is_file() or path.stat().st_size < size:
+            raise BadInputError(path, None, "cut short or missing. Encode the edits again.")
+        return np.memmap(path, kind, "r", shape=shape)
+
+    def _ranges(self) -> Iterator[tuple[int, int, str]]:
+        for start, end in pairwise((*self.manifest.parts, len(self))):
+            yield start, end, part_name(start)
+
+    def _parts(self, *columns: str) -> Iterator[pa.Table]:
+        for start, end, name in self._ranges():
+            yield edit_files.columns_of(self.folder / name, columns)[: end - start]
+
+
+def open_index(folder: str | Path) -> Index:
+    """The index in a folder."""
+    folder = Path(folder)
+    found = Index(folder, read_manifest(folder))
+    if not found.manifest.complete:
+        raise NoIndexError(
+            f"{folder} is not finished ({len(found):,} edits so far). Go on with editvec encode … -o {folder} --append."
+        )
+    return found
+
+
+def for_appending(folder: Path, name: str) -> Vectoriser | None:
+    """The vectoriser with which to go on with the index in a folder; None where there is no index yet."""
+    if not (folder / MANIFEST).exists():
+        return None
+    index = Index(folder, read_manifest(folder))
+    known = index.manifest.vectoriser
+    if (known in vectorisers.BASELINES or name in vectorisers.BASELINES) and known != name:
+        raise UserError(f"{folder} was made by {known}, not by {name}. Encode into another folder.")
+    return index.vectoriser(name)

@@ -1,0 +1,40 @@
+"""Edits → vectors, by whatever means: a trained model, or a baseline that only counts tokens. One protocol for all.
+
+| name | vectors |
+|---|---|
+| a folder | a trained model's edit vectors |
+| `tfidf` | the added and removed tokens, weighted by how rare they are: the paper's retrieval baseline |
+| `diff` | the unified diff as text: hashed n-grams, then latent semantic analysis |
+
+A baseline is fitted on edits, and is saved beside the vectors that it made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from editvec.core.edit import Edit
+from editvec.core.errors import BadInputError
+from editvec.vectors.vectorisers.base import Baseline, Vectoriser
+from editvec.vectors.vectorisers.difftext import DiffText
+from editvec.vectors.vectorisers.tfidf import TfIdf
+from editvec.vectors.vectorisers.trained import Trained
+
+BASELINES: dict[str, type[Baseline]] = {"tfidf": TfIdf, "diff": DiffText}
+
+__all__ = ["BASELINES", "Baseline", "Trained", "Vectoriser", "load_baseline", "make"]
+
+
+def make(name: str | Path, edits: Iterable[Edit]) -> Vectoriser:
+    """The vectoriser that a user calls by this name; a baseline is fitted on the edits, a trained model does not
+    read them."""
+    known = BASELINES.get(str(name))
+    return Trained.load(name) if known is None else known.fit(edits)
+
+
+def load_baseline(name: str, folder: Path) -> Vectoriser:
+    """The baseline that was saved in a folder."""
+    if name not in BASELINES:
+        raise BadInputError(folder, None, f"no baseline {name!r}. There are: {', '.join(BASELINES)}.")
+    return BASELINES[name].load(folder)
