@@ -14,7 +14,7 @@ from editvec.data import edit_files
 from editvec.neural import config
 from editvec.neural.config import Config, TrainingConfig
 from editvec.syntax.snippet import snippet_edit
-from tests.model.edits import small_config
+from tests.neural.edits import small_config
 
 
 def run(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ from editvec import cli
 from editvec.core.edit import Edit
 from editvec.data import edit_files
 from editvec.syntax.snippet import snippet_edit
-from tests.model.edits import small_model
+from tests.neural.edits import small_model
 
 
 def _edits() -> list[Edit]:

@@ -8,7 +8,7 @@ from editvec.diff import align, match
 from editvec.neural.grammar import edit_trees
 from editvec.syntax.snippet import snippet_edit
 from editvec.syntax.tree import Tree
-from tests.grammar.test_grammar import TREES
+from tests.neural.test_grammar import TREES
 
 
 def _shown(before: str, after: str) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:

@@ -13,7 +13,7 @@ from editvec.data.digests import Seen
 from editvec.evaluation import metrics
 from editvec.evaluation.decoding import Report, answer_all
 from editvec.neural.model import EditModel
-from tests.model.edits import edit, random_edits, small_model, ten_edits
+from tests.neural.edits import edit, random_edits, small_model, ten_edits
 
 
 def _learned(edits: list[Edit]) -> EditModel:

@@ -9,7 +9,7 @@ import sklearn.metrics
 from editvec.core.errors import UserError
 from editvec.data.labels import label_of
 from editvec.evaluation.probe import probe
-from tests.model.edits import edit
+from tests.neural.edits import edit
 
 
 def test_labels() -> None:

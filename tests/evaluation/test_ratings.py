@@ -16,7 +16,7 @@ from editvec.evaluation.ratings import Query, Ratings, Shown, Task, make_task, r
 from editvec.vectors.index import build, open_index
 from editvec.vectors.vectorisers import make
 from editvec.vectors.vectorisers.base import Vectors
-from tests.model.edits import random_edits
+from tests.neural.edits import random_edits
 
 
 def _shown(name: str) -> Shown:

@@ -19,7 +19,7 @@ from editvec.evaluation.journal import PairJournal
 from editvec.evaluation.transfer import NEVER, Plan, answer_pairs, plan, summarise
 from editvec.neural.examples import Example
 from editvec.neural.model import Candidate, EditModel
-from tests.model.edits import edit, small_model
+from tests.neural.edits import edit, small_model
 
 LABELS = ["debug"] * 6 + ["info"] * 6
 

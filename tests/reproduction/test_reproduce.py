@@ -18,7 +18,7 @@ from editvec.reproduction import TABLES, Workshop, budget, make, pages
 from editvec.reproduction.tables import Row, Table, named
 from editvec.reproduction.workshop import MODELS, describe_time
 from tests.browser import browser_page
-from tests.model.edits import edit
+from tests.neural.edits import edit
 
 SMALL = {"embed_dim": 8, "tag_dim": 4, "hidden_dim": 8, "edit_dim": 8, "min_count": 1, "graph_layers": 1}
 SMALL |= {"graph_steps": 1, "warmup_steps": 0}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from editvec.core.splice import TextEdit, splice
 from editvec.rewrite.patch import hunks, lines_of, unified_diff
 from tests.conftest import Repo
-from tests.rewrite.test_splice import edited
+from tests.core.test_splice import edited
 
 lines = st.lists(st.sampled_from([b"a", b"b", b"\r", b" ", b"\xff", b"c\r", b"", b"\t"]), max_size=25)
 texts = st.builds(lambda rows, end: b"\n".join(rows) + end, lines, st.sampled_from([b"", b"\n", b"x"]))

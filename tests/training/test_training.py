@@ -25,7 +25,7 @@ from editvec.neural.config import Config, TrainingConfig
 from editvec.neural.layers.products import resolved
 from editvec.neural.model import SEEN, WEIGHTS
 from editvec.training import Files, Progress, loop, resume, train
-from tests.model.edits import edit, random_edits, small_config, ten_edits
+from tests.neural.edits import edit, random_edits, small_config, ten_edits
 
 _RUN: dict[str, Any] = {"epochs": 3, "batch_edits": 8, "learning_rate": 5e-3, "exchange": 0.5}
 

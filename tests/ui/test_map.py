@@ -15,7 +15,7 @@ from editvec.ui.report.map import map_page, map_picture
 from editvec.ui.report.page import embedded_json
 from editvec.vectors.projection import choose, project
 from tests.browser import browser_page, wait_until
-from tests.model.edits import edit
+from tests.neural.edits import edit
 
 HOSTILE = '</script><script>alert("x")</script><img src=x onerror=alert(1)>&lt;/*SCRIPT*/'
 

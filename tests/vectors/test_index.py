@@ -19,7 +19,7 @@ from editvec.vectors.index import building, open_index
 from editvec.vectors.index.cells import exact_search, unit
 from editvec.vectors.vectorisers import make
 from editvec.vectors.vectorisers.base import Vectors
-from tests.model.edits import edit, random_edits, small_model
+from tests.neural.edits import edit, random_edits, small_model
 
 
 class Given:

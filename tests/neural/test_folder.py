@@ -13,7 +13,7 @@ import editvec
 from editvec.core.errors import BadInputError, UserError
 from editvec.neural.checkpoint import weights_of
 from editvec.neural.model import CONFIG, GRAMMAR, SECOND, VOCAB, WEIGHTS, EditModel
-from tests.model.edits import random_edits, small_model
+from tests.neural.edits import random_edits, small_model
 
 
 @pytest.fixture

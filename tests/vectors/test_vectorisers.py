@@ -17,7 +17,7 @@ from editvec.neural.examples import TooLongError
 from editvec.vectors import vectorisers
 from editvec.vectors.vectorisers.difftext import diff_lines
 from editvec.vectors.vectorisers.tfidf import OWN, SHARED, TfIdf, changed_tokens
-from tests.model.edits import edit, random_edits, small_model, ten_edits
+from tests.neural.edits import edit, random_edits, small_model, ten_edits
 
 _words = st.lists(st.sampled_from("a b c d".split()), max_size=6)
 

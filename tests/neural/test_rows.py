@@ -6,7 +6,7 @@ import torch
 
 from editvec.neural.editors.rows import SideBySide
 from editvec.neural.vocab import PAD
-from tests.model.edits import edit, small_model, ten_edits
+from tests.neural.edits import edit, small_model, ten_edits
 
 
 def test_there_and_back() -> None:

@@ -9,7 +9,7 @@ from editvec.core.edit import Edit
 from editvec.neural.editors import Seq2SeqEditor, writer
 from editvec.neural.layers.generator import Generator, Spread
 from editvec.neural.model import EditModel
-from tests.model.edits import random_edits, small_model
+from tests.neural.edits import random_edits, small_model
 
 RARELY = -14.0
 """So much less is a token generated than copied: rarely enough not to matter, where it can be copied."""

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from editvec.core.errors import UserError
 from editvec.training.estimator import EditVectoriser
-from tests.model.edits import random_edits, small_model
+from tests.neural.edits import random_edits, small_model
 
 SMALL = {"embed_dim": 16, "hidden_dim": 16, "edit_dim": 16, "tag_dim": 4, "warmup_steps": 0, "learning_rate": 0.01}
 PAIRS = [(f"{name} = {name} + 1;", f"{name}++;") for name in "abcdefghijklmnop"]

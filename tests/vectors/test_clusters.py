@@ -11,7 +11,7 @@ from editvec.vectors import clusters
 from editvec.vectors.clusters import NO_GROUP, Grouping
 from editvec.vectors.index import unit
 from editvec.vectors.vectorisers.base import Vectors
-from tests.model.edits import edit
+from tests.neural.edits import edit
 
 
 def _blobs(sizes: tuple[int, ...], dim: int = 24, noise: float = 0.05) -> tuple[Vectors, list[int]]:

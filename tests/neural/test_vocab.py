@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from editvec.data.digests import Seen
 from editvec.neural import vocab
 from editvec.neural.vocab import MARKS, Vocab
-from tests.model.edits import edit, random_edits
+from tests.neural.edits import edit, random_edits
 
 
 @given(st.dictionaries(st.text(), st.integers(1, 5)), st.integers(0, 8), st.integers(1, 3))

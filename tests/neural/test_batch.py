@@ -18,7 +18,7 @@ from editvec.neural.examples import TAGS, Example, Exampler, TooLongError
 from editvec.neural.grammar import edit_trees, learn
 from editvec.neural.vocab import END, MARKS, PAD, PLACE, UNKNOWN, Vocab, build
 from editvec.training.corpus import BLOCK, Corpus, build_corpus, epoch_batches
-from tests.model.edits import random_edits
+from tests.neural.edits import random_edits
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", "<pad>", "<end>", ""]), max_size=9)
 

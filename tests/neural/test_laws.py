@@ -24,8 +24,8 @@ from editvec.neural.model import MARGIN, Candidate, EditModel
 from editvec.neural.vocab import END, UNKNOWN
 from editvec.suggest.few_shot import Imitation
 from editvec.syntax.parse import are_sound
-from tests.model import edits as made
-from tests.model.edits import random_edits, small_model, ten_edits
+from tests.neural import edits as made
+from tests.neural.edits import random_edits, small_model, ten_edits
 
 PAIRS = list(product(EDITORS, ENCODERS))
 SWITCHES: tuple[dict[str, bool | int], ...] = (

@@ -15,7 +15,7 @@ from editvec.neural.vocab import MARKS, UNKNOWN
 from editvec.suggest.few_shot import Shown, is_made_of
 from editvec.syntax.parse import are_sound
 from editvec.syntax.snippet import snippet_edit
-from tests.model.edits import edit, small_model, ten_edits
+from tests.neural.edits import edit, small_model, ten_edits
 
 _UNKNOWN = MARKS[UNKNOWN]
 

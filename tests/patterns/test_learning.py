@@ -35,7 +35,7 @@ from editvec.ui.report.sarif import sarif
 from editvec.vcs.git import open_repository
 from editvec.vcs.worktree import File, present_files
 from tests.conftest import Repo
-from tests.model.edits import small_config, small_model
+from tests.neural.edits import small_config, small_model
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "demo_history.py"
 ABOUT = {"version": "0", "repository": "shop", "head": "", "commits": 0, "hunks": 0, "edits": 0}
