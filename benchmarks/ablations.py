@@ -19,10 +19,10 @@ from typing import Any
 import click
 
 from editvec.data import edit_files
-from editvec.data.digests import Seen
-from editvec.evaluation.decoding import Report, answer_all
+from editvec.data.digests import TrainingDigests
+from editvec.evaluation.decoding import EvaluationReport, answer_all
 from editvec.neural import config, model
-from editvec.neural.model import SEEN
+from editvec.neural.model import TRAINING_DIGESTS
 from editvec.training import Files, resume, train
 from editvec.training.loop import CHECKPOINT
 
@@ -41,16 +41,21 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "residual, tied": {"residual": True, "tied": True},
     "residual, tied, changed tokens only": {"residual": True, "tied": True, "changed_only": True},
     "residual, tied, changed tokens only, head of 2,000": OURS,
-    "the same, carry of 4": {**OURS, "carry": 4},
-    "the same, carry of 4, exchange": {**OURS, "carry": 4, "exchange": 0.4},
-    "the same, carry of 4, exchange, borrowing": {**OURS, "carry": 4, "exchange": 0.4, "borrowing": True},
+    "the same, token_skip of 4": {**OURS, "token_skip": 4},
+    "the same, token_skip of 4, vector_swap": {**OURS, "token_skip": 4, "vector_swap": 0.4},
+    "the same, token_skip of 4, vector_swap, transfer_layer": {
+        **OURS,
+        "token_skip": 4,
+        "vector_swap": 0.4,
+        "transfer_layer": True,
+    },
     "graph2tree": {"editor": "graph2tree"},
     "graph2tree, graph": {"editor": "graph2tree", "encoder": "graph"},
     "graph2tree, bag": {"editor": "graph2tree", "encoder": "bag"},
     "graph2tree, none": {"editor": "graph2tree", "encoder": "none"},
     "graph": {"encoder": "graph"},
     "graph2tree, residual, tied, changed tokens only, head of 2,000": {**OURS, "editor": "graph2tree"},
-    "graph2tree, the same, carry of 4": {**OURS, "editor": "graph2tree", "carry": 4},
+    "graph2tree, the same, token_skip of 4": {**OURS, "editor": "graph2tree", "token_skip": 4},
     "trees of tree-sitter": {"editor": "graph2tree", "trees": "parsed"},
     "slots for unknown tokens": {"unknown_slots": 32},
     "head of 2,000": {"head_size": 2_000},
@@ -105,10 +110,12 @@ def main(what: tuple[str, ...], data: Path, ending: str, runs: Path, recipe: str
 
 
 def _measure(folder: Path, test: Path) -> dict[str, Any]:
-    report = Report()
+    report = EvaluationReport()
     trained = model.load(folder)
     trees = model.needs_trees(trained.config)
-    for _ in answer_all(trained, edit_files.read(test, trees=trees), report, seen=Seen.load(folder / SEEN)):
+    for _ in answer_all(
+        trained, edit_files.read(test, trees=trees), report, seen=TrainingDigests.load(folder / TRAINING_DIGESTS)
+    ):
         pass
     *_, last = (json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines())
     return {"all": report.all.as_json(5), "unseen": report.unseen.as_json(5), "seconds": last["seconds"]}

@@ -20,14 +20,14 @@ from typing import NamedTuple
 import click
 
 from editvec.core.edit import Edit
-from editvec.diff.signature import Shape, shape_of
+from editvec.diff.signature import Signature, signature_of
 from editvec.mining import mine
-from editvec.mining.batch import Task
+from editvec.mining.batch import MiningTask
 from editvec.mining.options import locate, pick_languages
 from editvec.mining.recipes import get_recipe
 from editvec.patterns.find import find_places
-from editvec.patterns.learn import Request, learn
-from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern, Record
+from editvec.patterns.learn import LearnRequest, learn
+from editvec.patterns.pattern import MIN_CONFIDENCE, Evidence, Pattern
 from editvec.rules.induction import make_rules
 from editvec.vcs import git
 from editvec.vcs.worktree import File, present_files
@@ -68,17 +68,17 @@ def main(
     for name in repositories:
         repository = locate(name)
         recipe = get_recipe("default")
-        task = Task(repository, recipe, pick_languages((), recipe), ())
+        task = MiningTask(repository, recipe, pick_languages((), recipe), ())
         commits = git.list_commits(repository)
         revision = commits[int(share * len(commits))]
-        request = Request(
-            mine.Request(task, revisions=(revision,)),
+        request = LearnRequest(
+            mine.MiningRequest(task, revisions=(revision,)),
             min_commits=min_commits,
             min_confidence=min_confidence,
             revision=revision,
         )
         learned = learn(request, encoder)
-        later = list(mine.edits(mine.Request(task, revisions=(f"{revision}..HEAD",)), mine.Report()))
+        later = list(mine.edits(mine.MiningRequest(task, revisions=(f"{revision}..HEAD",)), mine.MiningReport()))
         files = list(present_files(repository, {edit.language for edit in learned.edits}, revision=revision))
         found = [
             (Guess(place.path, place.before, place.after), pattern)
@@ -98,7 +98,7 @@ def main(
                 "right": _came_true(guess, later),
                 "pattern": pattern.name,
                 "commits": pattern.commits,
-                "record": pattern.record.as_json() if pattern.record else None,
+                "evidence": pattern.evidence.as_json() if pattern.evidence else None,
             }
             for guess, pattern in (found if out else [])
         ]
@@ -125,19 +125,19 @@ def _plain(text: str) -> str:
 
 def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Guess]:
     """Rules of one edit each, the first of the most frequent shapes."""
-    first: dict[tuple[str, Shape], Edit] = {}
-    counts: Counter[tuple[str, Shape]] = Counter()
+    first: dict[tuple[str, Signature], Edit] = {}
+    counts: Counter[tuple[str, Signature]] = Counter()
     for edit in edits:
-        key = edit.language, shape_of(edit)
+        key = edit.language, signature_of(edit)
         first.setdefault(key, edit)
         counts[key] += 1
     patterns: list[Pattern] = []
     for key, count in counts.most_common(100):
-        for number, proved in enumerate(make_rules([first[key]])[:1]):
+        for number, verified in enumerate(make_rules([first[key]])[:1]):
             name = f"r{len(patterns)}-{number}"
-            text = proved.rule.as_yaml().replace(f"id: {proved.rule.id}", f"id: {name}", 1)
-            pattern = Pattern(name, "", (), key[0], *proved.rule.sides, (), count, 1, 1, rule=text)
-            patterns.append(replace(pattern, record=Record(count, count)))
+            text = verified.rule.as_yaml().replace(f"id: {verified.rule.id}", f"id: {name}", 1)
+            pattern = Pattern(name, "", (), key[0], *verified.rule.sides, (), count, 1, 1, rule=text)
+            patterns.append(replace(pattern, evidence=Evidence(count, count)))
     found = find_places(patterns, files, 0.0, mine.silent)
     return [
         Guess(place.path, place.before, place.after) for pattern in patterns for place in found[pattern.name].places

@@ -97,7 +97,7 @@ def place_of(edit: Edit) -> Place:
     return edit.source.commit, edit.source.path
 
 
-def form_of(edit: Edit) -> Form:
+def token_hash(edit: Edit) -> Form:
     """What is compared."""
     return edit.model_before, edit.model_after
 
@@ -116,9 +116,9 @@ def present(repository: git.Repository, commits: Iterable[str]) -> list[str]:
 
 def mine(repository: git.Repository, recipe: Recipe, commits: Sequence[str]) -> dict[Place, list[Edit]]:
     """The mined edits of the commits, by place."""
-    task = batch.Task(repository, recipe, ("csharp",), ())
+    task = batch.MiningTask(repository, recipe, ("csharp",), ())
     found: dict[Place, list[Edit]] = defaultdict(list)
-    with batch.Reader(task) as reader:
+    with batch.CommitReader(task) as reader:
         for start in range(0, len(commits), _BATCH_COMMITS):
             for edit in reader.run(commits[start : start + _BATCH_COMMITS]).edits:
                 found[place_of(edit)].append(edit)
@@ -134,7 +134,7 @@ def compare(references: Sequence[Edit], repository: git.Repository) -> Result:
     missing: list[Finding] = []
     for reference in references:
         here = mined.get(place_of(reference), ())
-        same = [edit for edit in here if form_of(edit) == form_of(reference)]
+        same = [edit for edit in here if token_hash(edit) == token_hash(reference)]
         result.same_contexts += any(edit.model_context == reference.model_context for edit in same)
         finding = Finding(reference, IDENTICAL if same else "")
         result.findings.append(finding)
@@ -143,10 +143,10 @@ def compare(references: Sequence[Edit], repository: git.Repository) -> Result:
     known = set(commits)
     for finding in missing:
         here = mined.get(place_of(finding.reference), [])
-        wanted = without_empty(form_of(finding.reference))
+        wanted = without_empty(token_hash(finding.reference))
         if place_of(finding.reference)[0] not in known:
             finding.cause = ABSENT
-        elif any(form_of(edit) == wanted for edit in here):
+        elif any(token_hash(edit) == wanted for edit in here):
             finding.cause = EMPTY
     _try_filters([finding for finding in missing if not finding.cause], repository, recipe)
     for finding in missing:
@@ -168,8 +168,8 @@ def _try_filters(findings: Sequence[Finding], repository: git.Repository, recipe
         left = [finding for finding in findings if not finding.cause]
         mined = mine(repository, variant, sorted({place_of(finding.reference)[0] for finding in left}))
         for finding in left:
-            forms = {form_of(edit) for edit in mined.get(place_of(finding.reference), ())}
-            if without_empty(form_of(finding.reference)) in forms:
+            forms = {token_hash(edit) for edit in mined.get(place_of(finding.reference), ())}
+            if without_empty(token_hash(finding.reference)) in forms:
                 finding.cause = name
 
 
@@ -177,14 +177,14 @@ def explain(reference: Edit, here: Sequence[Edit]) -> tuple[str, Edit | None]:
     """Why a published edit is not among those mined in its file, and the most similar one."""
     if not here:
         return NOTHING, None
-    wanted = without_empty(form_of(reference))
-    ranked = sorted(here, key=lambda edit: -_similarity(form_of(edit), wanted))
+    wanted = without_empty(token_hash(reference))
+    ranked = sorted(here, key=lambda edit: -_similarity(token_hash(edit), wanted))
     for edit in ranked:
-        cause = _small_difference(form_of(edit), wanted)
+        cause = _small_difference(token_hash(edit), wanted)
         if cause is not None:
             return cause, edit
     for edit in ranked:
-        if all(_overlap(one, other) for one, other in zip(form_of(edit), wanted, strict=True)):
+        if all(_overlap(one, other) for one, other in zip(token_hash(edit), wanted, strict=True)):
             return CUT, edit
     return ELSEWHERE, ranked[0]
 
@@ -246,7 +246,7 @@ def _example(finding: Finding) -> Iterator[str]:
     sides: Mapping[str, Edit | None] = {"theirs": finding.reference, "ours": finding.nearest}
     for whose, edit in sides.items():
         if edit is not None:
-            for mark, tokens in zip("-+", form_of(edit), strict=True):
+            for mark, tokens in zip("-+", token_hash(edit), strict=True):
                 yield printable(f"        {whose:<6} {mark} {' '.join(tokens)}")
 
 

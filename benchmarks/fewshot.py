@@ -1,10 +1,10 @@
 """A few examples of a labelled edit, the others as a test: what a rule does of them, what the editor does, and both.
 
 For each label k edits are drawn, a few times; the others (verbatim copies left out) are the test. A rule is what
-`editvec rule` makes of the k edits; where it does not fire, it abstains. The editor does as the k edits did. It is
-sure as in `editvec apply --editor`: where an answer has the gist of one of the edits, and a chance of four in five to
-be right as far as it can tell (`--sure`). Both together: the rule where it fires, else the editor where it is sure.
-The peer is the paper's transfer of one edit, best of ten seeds: 49.21 % (graph2tree, macro).
+`editvec rule` makes of the k edits; where it does not match, it abstains. The editor does as the k edits did. It is
+sure as in `editvec apply --editor`: where an answer has the changed tokens of one of the edits, and a chance of four in
+five to be right as far as it can tell (`--sure`). Both together: the rule where it fires, else the editor where it is
+sure. The peer is the paper's transfer of one edit, best of ten seeds: 49.21 % (graph2tree, macro).
 
     python benchmarks/fewshot.py MODEL --data data/csharp_fixers.jsonl.gz -k 1 -k 3 -k 10
 """
@@ -24,8 +24,8 @@ import click
 from editvec.core.edit import Edit, Tokens
 from editvec.data import edit_files
 from editvec.data.labels import label_of
-from editvec.data.splits import form_of
-from editvec.diff.signature import gist_between
+from editvec.data.splits import token_hash
+from editvec.diff.signature import changed_tokens_between
 from editvec.neural import model
 from editvec.neural.examples import NoTreeError, TooLongError
 from editvec.neural.model import EditModel
@@ -33,8 +33,8 @@ from editvec.neural.vocab import read_tokens
 from editvec.rules.induction import make_rules
 from editvec.rules.rule import Rule
 from editvec.rules.sites import edit_example
-from editvec.rules.verification import prove
-from editvec.suggest.few_shot import Imitation
+from editvec.rules.verification import verify
+from editvec.suggest.few_shot import FewShotAnswer
 
 
 class Verdict(StrEnum):
@@ -85,7 +85,7 @@ def _groups(data: Path, trained: EditModel) -> dict[str, list[Edit]]:
             trained.exampler(edit)
         except (TooLongError, NoTreeError):
             continue
-        groups[label_of(edit)].setdefault(form_of(edit), edit)
+        groups[label_of(edit)].setdefault(token_hash(edit), edit)
     return {label: list(edits.values()) for label, edits in groups.items()}
 
 
@@ -101,8 +101,8 @@ def _by_rule(shown: Sequence[Edit], tests: Sequence[Edit]) -> list[Verdict]:
     examples = {edit.id: example for edit in tests if (example := edit_example(edit)) is not None}
     found: dict[str, Verdict] = {}
     # Of several rules, the most supported one that fires decides.
-    for proof in prove(rules, list(examples.values())):
-        for ids, verdict in ((proof.support, Verdict.RIGHT), (proof.conflicts, Verdict.WRONG)):
+    for verification in verify(rules, list(examples.values())):
+        for ids, verdict in ((verification.support, Verdict.RIGHT), (verification.conflicts, Verdict.WRONG)):
             for identity in ids:
                 found.setdefault(identity, verdict)
     return [found.get(edit.id, Verdict.NONE) for edit in tests]
@@ -112,17 +112,21 @@ def _by_editor(
     trained: EditModel, shown: Sequence[Edit], tests: Sequence[Edit], least: float
 ) -> tuple[list[Verdict], list[Verdict]]:
     """With the best answer always, and with it only where it is sure."""
-    models, gists = trained.show(shown), {trained.gist(edit) for edit in shown}
+    models, allowed_changes = trained.show(shown), {trained.changed_tokens(edit) for edit in shown}
     always, sure = [], []
-    for edit, found in zip(tests, trained.imitations(tests, len(tests) * [models]), strict=True):
+    for edit, found in zip(tests, trained.few_shot_answers(tests, len(tests) * [models]), strict=True):
         before, after = read_tokens(edit, lowercase=trained.config.lowercase)[:2]
-        alike = [each for each in found if each.score >= math.log(least) and gist_between(before, each.tokens) in gists]
+        alike = [
+            each
+            for each in found
+            if each.score >= math.log(least) and changed_tokens_between(before, each.tokens) in allowed_changes
+        ]
         always.append(_verdict(found, after, Verdict.WRONG))
         sure.append(_verdict(alike, after, Verdict.NONE))
     return always, sure
 
 
-def _verdict(found: Sequence[Imitation], wanted: Tokens, otherwise: Verdict) -> Verdict:
+def _verdict(found: Sequence[FewShotAnswer], wanted: Tokens, otherwise: Verdict) -> Verdict:
     if not found:
         return otherwise
     return Verdict.RIGHT if found[0].tokens == wanted else Verdict.WRONG

@@ -3,7 +3,7 @@
     python benchmarks/fixers.py --data DATA --k 1 3 10 --draws 2
     python benchmarks/fixers.py --data DATA --k 3 10 --draws 1 --editor packaged
 
-Only the official site counts: a file holds one fix, and a rule may rightly fire at others, counted as "besides".
+Only the official site counts: a file holds one fix, and a rule may rightly match at others, counted as "besides".
 A site is right when the file equals the official fixer's byte for byte, "but for white space" when only white space
 differs (the official fixers also re-indent lines, a rule does not touch them), left alone when no rule fires there, and
 wrong when a rule writes something else. With `--editor`, a trained model looks where no rule fires, as `editvec apply
@@ -33,8 +33,8 @@ from editvec.rewrite.plan import Finder
 from editvec.rules import astgrep
 from editvec.rules.induction import induce
 from editvec.rules.rule import Rule, dump
-from editvec.rules.sites import Example, num_common
-from editvec.rules.verification import Proved, same_tokens
+from editvec.rules.sites import RuleExample, num_common
+from editvec.rules.verification import VerifiedRule, same_tokens
 from editvec.suggest.editor import finder_like
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
@@ -45,11 +45,13 @@ CSHARP = languages.get("csharp")
 VERDICTS = ("exact", "spaced", "alone", "wrong")
 
 
-def example_of(row: dict[str, Any]) -> Example:
+def example_of(row: dict[str, Any]) -> RuleExample:
     """A file of a fixer, which could have fixed more of it."""
     assert isinstance(CSHARP, Language)
     before, after = row["before"].encode(), row["after"].encode()
-    return Example(row["id"], CSHARP, before, after, changed(before, after), changed(after, before), one_of_many=True)
+    return RuleExample(
+        row["id"], CSHARP, before, after, changed(before, after), changed(after, before), one_of_many=True
+    )
 
 
 def changed(data: bytes, other: bytes) -> tuple[int, int]:
@@ -58,8 +60,8 @@ def changed(data: bytes, other: bytes) -> tuple[int, int]:
     return low, len(data) - num_common(data[low:][::-1], other[low:][::-1])
 
 
-def judge(rules: Sequence[Proved], tests: Sequence[Example]) -> list[tuple[str, int, str]]:
-    """For each test its verdict, how often the rules fire besides, and what was written."""
+def judge(rules: Sequence[VerifiedRule], tests: Sequence[RuleExample]) -> list[tuple[str, int, str]]:
+    """For each test its verdict, how often the rules match besides, and what was written."""
     if not rules:
         return [("alone", 0, "") for _ in tests]
     written = [each.rule.as_dict() for each in rules if isinstance(each.rule, Rule)]
@@ -68,7 +70,7 @@ def judge(rules: Sequence[Proved], tests: Sequence[Example]) -> list[tuple[str, 
     return [_verdict(test, matches) for test, matches in zip(tests, found, strict=True)]
 
 
-def judge_editor(find: Finder, tests: Sequence[Example]) -> list[tuple[str, int, str]]:
+def judge_editor(find: Finder, tests: Sequence[RuleExample]) -> list[tuple[str, int, str]]:
     """The same for what an editor would write."""
     found = find([test.before for test in tests])
     return [
@@ -77,7 +79,7 @@ def judge_editor(find: Finder, tests: Sequence[Example]) -> list[tuple[str, int,
     ]
 
 
-def edit_of(example: Example) -> Edit | None:
+def edit_of(example: RuleExample) -> Edit | None:
     """The smallest statement that a fix is in, before and after it; None where the two do not correspond."""
     sides = [(example.before, example.after), (example.after, example.before)]
     spans = []
@@ -92,7 +94,7 @@ def edit_of(example: Example) -> Edit | None:
     return snippet_edit(before, after, example.language.name)
 
 
-def _verdict(test: Example, matches: Sequence[Match]) -> tuple[str, int, str]:
+def _verdict(test: RuleExample, matches: Sequence[Match]) -> tuple[str, int, str]:
     match = _at_site(matches, changed(test.before, test.after))
     besides = len(disjoint([each for each in matches if each is not match]))
     if match is None:
@@ -123,7 +125,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print the rules, and what was written wrongly")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    groups: dict[str, list[Example]] = defaultdict(list)
+    groups: dict[str, list[RuleExample]] = defaultdict(list)
     with gzip.open(options.data / "csharp_fixers_files.jsonl.gz", "rb") as stream:
         for line in stream:
             row = orjson.loads(line)
@@ -142,7 +144,7 @@ def main() -> None:
 
 
 def _run(
-    fixer: str, examples: list[Example], k: int, options: argparse.Namespace, editor: EditModel | None
+    fixer: str, examples: list[RuleExample], k: int, options: argparse.Namespace, editor: EditModel | None
 ) -> Counter[str]:
     counts: Counter[str] = Counter()
     show: bool = options.show
@@ -156,7 +158,9 @@ def _run(
         if show:
             for at, each in enumerate(rules):
                 inside = f"  in {each.rule.inside}" if isinstance(each.rule, Rule) and each.rule.inside else ""
-                print(f"  {fixer} [{at}] {len(each.proof.support)}× {each.rule.summary}{inside}", file=sys.stderr)
+                print(
+                    f"  {fixer} [{at}] {len(each.verification.support)}× {each.rule.summary}{inside}", file=sys.stderr
+                )
         verdicts = judge(rules, tests)
         shown = [edit for edit in map(edit_of, order[:k]) if edit is not None and _fits(edit, editor)]
         if editor is not None and shown:

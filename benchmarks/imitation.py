@@ -2,8 +2,8 @@
 found.
 
 From a file of edits that the model was not trained on, those that share a shape: some are shown, others are the test.
-For each weight of likeness and of kinship beside probability, the share of right answers; then the line that makes a
-chance to be right of them. The peer is the editor taken by its word, weights of 0.
+For each weight of likeness and of tree similarity beside probability, the share of right answers; then the line that
+makes a chance to be right of them. The peer is the editor taken by its word, weights of 0.
 
     python benchmarks/imitation.py MODEL --data dev.parquet -k 1 -k 3
 """
@@ -24,7 +24,7 @@ from sklearn.metrics import roc_auc_score
 from editvec.core.edit import Edit
 from editvec.core.errors import UserError
 from editvec.data import edit_files
-from editvec.diff.signature import Shape, shape_of
+from editvec.diff.signature import Signature, signature_of
 from editvec.neural import model
 from editvec.neural.model import EditModel
 from editvec.neural.vocab import read_tokens
@@ -39,10 +39,10 @@ class Answer(NamedTuple):
     right: bool
     log_prob: float
     likeness: float
-    kinship: float | None
+    tree_similarity: float | None
 
-    def score(self, weight: float, kinship: float) -> float:
-        return self.log_prob + weight * (self.likeness - 1) + kinship * (self.kinship or 0.0)
+    def score(self, weight: float, tree_similarity: float) -> float:
+        return self.log_prob + weight * (self.likeness - 1) + tree_similarity * (self.tree_similarity or 0.0)
 
 
 @click.command()
@@ -51,38 +51,38 @@ class Answer(NamedTuple):
 @click.option("-k", "sizes", multiple=True, type=int, default=(1, 3), show_default=True, help="Edits shown.")
 @click.option("--shapes", default=400, show_default=True, help="Shapes to try, at most.")
 @click.option("--weight", default=30.0, show_default=True, help="Of likeness, to fit the chance to be right with.")
-@click.option("--kinship", default=1.0, show_default=True, help="Of kinship, likewise.")
+@click.option("--tree_similarity", default=1.0, show_default=True, help="Of tree_similarity, likewise.")
 @click.option("--seed", default=0, show_default=True)
 def main(
-    folder: Path, data: Path, sizes: tuple[int, ...], shapes: int, weight: float, kinship: float, seed: int
+    folder: Path, data: Path, sizes: tuple[int, ...], shapes: int, weight: float, tree_similarity: float, seed: int
 ) -> None:
     """Compare and fit."""
     trained = model.load(folder)
     groups = _groups(trained, data)
     every: list[Answer] = []
-    click.echo(f"| shown | tests | one is right | kinship | {' | '.join(f'{each:g}' for each in WEIGHTS)} |")
+    click.echo(f"| shown | tests | one is right | tree_similarity | {' | '.join(f'{each:g}' for each in WEIGHTS)} |")
     click.echo(f"|---|---|---|---|{'---|' * len(WEIGHTS)}")
     for size in sizes:
         lists = list(_answers(trained, groups, size, shapes, Random(seed)))
         reachable = sum(any(answer.right for answer in each) for each in lists) / len(lists)
-        for kin in KINSHIPS:
-            shares = [sum(answer.right for answer in _best(lists, each, kin)) / len(lists) for each in WEIGHTS]
+        for similarity in KINSHIPS:
+            shares = [sum(answer.right for answer in _best(lists, each, similarity)) / len(lists) for each in WEIGHTS]
             cells = " | ".join(f"{100 * share:.1f}" for share in shares)
-            click.echo(f"| {size} | {len(lists)} | {100 * reachable:.1f} | {kin:g} | {cells} |")
-        every += _best(lists, weight, kinship)
+            click.echo(f"| {size} | {len(lists)} | {100 * reachable:.1f} | {similarity:g} | {cells} |")
+        every += _best(lists, weight, tree_similarity)
     for name, some in (
-        ("with trees", [each for each in every if each.kinship is not None]),
-        ("without", [each for each in every if each.kinship is None]),
+        ("with trees", [each for each in every if each.tree_similarity is not None]),
+        ("without", [each for each in every if each.tree_similarity is None]),
     ):
-        _fit(name, some, weight, kinship)
+        _fit(name, some, weight, tree_similarity)
 
 
-def _fit(name: str, answers: Sequence[Answer], weight: float, kinship: float) -> None:
+def _fit(name: str, answers: Sequence[Answer], weight: float, tree_similarity: float) -> None:
     """Prints the line from scores to the logit of being right."""
     right = np.array([answer.right for answer in answers])
     if len(set(right)) < 2:
         return
-    scores = np.array([[answer.score(weight, kinship)] for answer in answers])
+    scores = np.array([[answer.score(weight, tree_similarity)] for answer in answers])
     fitted = LogisticRegression(C=100).fit(scores, right)
     click.echo(
         f"{name}: logit of being right = {fitted.coef_[0, 0]:.3f} · score + {fitted.intercept_[0]:.2f}; "
@@ -91,15 +91,15 @@ def _fit(name: str, answers: Sequence[Answer], weight: float, kinship: float) ->
     )
 
 
-def _best(lists: Sequence[Sequence[Answer]], weight: float, kinship: float) -> list[Answer]:
-    return [max(each, key=lambda answer: answer.score(weight, kinship)) for each in lists if each]
+def _best(lists: Sequence[Sequence[Answer]], weight: float, tree_similarity: float) -> list[Answer]:
+    return [max(each, key=lambda answer: answer.score(weight, tree_similarity)) for each in lists if each]
 
 
 def _groups(trained: EditModel, data: Path) -> list[list[Edit]]:
     """Edits that the model can read, by shape, each only once."""
-    groups: dict[Shape, dict[object, Edit]] = defaultdict(dict)
+    groups: dict[Signature, dict[object, Edit]] = defaultdict(dict)
     for edit in edit_files.read(data, trees=model.needs_trees(trained.config)):
-        shape = shape_of(edit)
+        shape = signature_of(edit)
         if not shape.says_something:
             continue
         try:
@@ -118,9 +118,12 @@ def _answers(
     for group in chance.sample(groups, min(most, len(groups))):
         order = chance.sample(group, min(len(group), size + _TESTS))
         shown, tests = trained.show(order[:size]), order[size:]
-        for edit, found in zip(tests, trained.imitations(tests, len(tests) * [shown]), strict=True):
+        for edit, found in zip(tests, trained.few_shot_answers(tests, len(tests) * [shown]), strict=True):
             wanted = read_tokens(edit, lowercase=trained.config.lowercase)[1]
-            yield [Answer(each.tokens == wanted, each.log_prob, each.likeness or 0.0, each.kinship) for each in found]
+            yield [
+                Answer(each.tokens == wanted, each.log_prob, each.likeness or 0.0, each.tree_similarity)
+                for each in found
+            ]
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from editvec.rewrite.patch import unified_diff
-from editvec.rewrite.plan import Change, find_changes
+from editvec.rewrite.plan import FilePlan, find_changes
 from editvec.rewrite.writer import find_files, is_worth_reading
 from editvec.rules.induction import make_rules
 from editvec.rules.rule import LoadedRule, load_rules
@@ -60,7 +60,7 @@ def rules_of(language: str) -> list[LoadedRule]:
     return found
 
 
-def check(change: Change, copy: Path) -> Iterator[str]:
+def check(change: FilePlan, copy: Path) -> Iterator[str]:
     """What is wrong with a change, compared with what git makes of its diff."""
     shift = at = 0
     for edit in change.edits:
@@ -108,7 +108,7 @@ def run(place: Path) -> int:
     return broken
 
 
-def _name(change: Change, folder: Path) -> bytes:
+def _name(change: FilePlan, folder: Path) -> bytes:
     assert change.path is not None
     return str(change.path.relative_to(folder)).encode("utf-8", "surrogateescape")
 

@@ -116,7 +116,7 @@ def _trainer(made: Config, init: Path | None, data: Path, number: int, folder: P
     model = _new(made.model, data, number) if init is None else load(init)
     edits = list(islice(edit_files.read(data, trees=needs_trees(model.config)), number))
     start = time.perf_counter()
-    exampler = replace(model.exampler, shapes=made.training.exchange > 0)
+    exampler = replace(model.exampler, shapes=made.training.vector_swap > 0)
     corpus = build_corpus(folder / "train.arrow", _examples(exampler, iter(edits)))
     speed = number / (time.perf_counter() - start)
     return Trainer(model, replace(made, model=model.config), corpus, corpus, folder), speed
@@ -159,7 +159,7 @@ def _batches(trainer: Trainer, corpus: Corpus) -> Iterator[Lesson]:
         epoch=0,
         batch_edits=settings.batch_edits,
         batch_tokens=settings.batch_tokens,
-        exchange=settings.exchange,
+        vector_swap=settings.vector_swap,
     )
 
 

@@ -18,7 +18,7 @@ import click
 from editvec.core.edit import Edit
 from editvec.data import edit_files
 from editvec.neural.examples import Exampler, NoTreeError, TooLongError
-from editvec.neural.grammar import Grammar, Source, UnseenError, derive, edit_trees, learn, replay
+from editvec.neural.grammar import Grammar, SourceTree, UnseenError, derive, edit_trees, learn, replay
 from editvec.neural.grammar.grammar import same_tree
 from editvec.neural.vocab import Vocab
 from editvec.syntax.tree import Tree
@@ -108,7 +108,7 @@ def _measure(edits: Iterator[Edit], grammar: Grammar, parsed: bool) -> Split:
 
 def _is_right(edit: Edit, grammar: Grammar, parsed: bool) -> bool:
     before, after = edit_trees(edit, parsed=parsed)
-    source = Source.of(before)
+    source = SourceTree.of(before)
     built = replay(grammar, source, derive(grammar, source, after))
     return same_tree(built, after) and built.tokens() == edit.model_after
 

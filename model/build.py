@@ -21,7 +21,7 @@ from editvec.core.edit import Edit
 from editvec.core.files import write_atomically
 from editvec.data import edit_files
 from editvec.mining import mine
-from editvec.mining.batch import Task
+from editvec.mining.batch import MiningTask
 from editvec.mining.options import locate, pick_languages
 from editvec.mining.recipes import get_recipe
 from editvec.neural import config, model
@@ -75,8 +75,8 @@ def _parts(sources: dict[str, Any], work: Path, data: Path | None, clones: Path 
         if not mined.exists():
             mined.parent.mkdir(parents=True, exist_ok=True)
             repository = locate(str(clones / owner / name) if clones else source["address"])
-            task = Task(repository, recipe, pick_languages((), recipe), ())
-            mine.mine(mine.Request(task, since=source.get("since")), mined)
+            task = MiningTask(repository, recipe, pick_languages((), recipe), ())
+            mine.mine(mine.MiningRequest(task, since=source.get("since")), mined)
         for edit in edit_files.read(mined):
             by_language[edit.language].append(edit)
     for language in sorted(by_language):

@@ -177,7 +177,7 @@ def test_a_rule_of_files(tmp_path: Path) -> None:
     done = run("rule", "--from", str(tmp_path / "a.py"), str(tmp_path / "b.py"), "--json")
     (found,) = json.loads(done.stdout)
     assert found["summary"] == "len($X) == 0  →  not $X"
-    assert found["proof"]["support"] == [str(tmp_path / "a.py")]
+    assert found["verification"]["support"] == [str(tmp_path / "a.py")]
 
 
 def test_a_rule_of_mined_edits(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_rule_of_mined_edits(tmp_path: Path) -> None:
     edits = [snippet_edit(before, after, "csharp", f"e{at}") for at, (before, after) in enumerate(pairs)]
     edit_files.write(tmp_path / "edits.parquet", edits)
     (found,) = json.loads(run("rule", "--edits", str(tmp_path / "edits.parquet"), "#1", "e2", "--json").stdout)
-    assert found["proof"]["support"] == ["e0", "e2"]
+    assert found["verification"]["support"] == ["e0", "e2"]
     assert len(json.loads(run("rule", "--edits", str(tmp_path / "edits.parquet"), "--json").stdout)) == 2
 
 

@@ -148,8 +148,8 @@ def test_a_leak_is_what_a_model_sees_twice(tmp_path: Path) -> None:
 
     def canonical(number: int, day: int, form: str) -> Edit:
         plain = edit(number, day=day, commit=day)
-        form_of = Canonical((form,), (form, "!"), (), (), ("x",), ())
-        return Edit(plain.id, plain.language, plain.before, plain.after, canonical=form_of, source=plain.source)
+        token_hash = Canonical((form,), (form, "!"), (), (), ("x",), ())
+        return Edit(plain.id, plain.language, plain.before, plain.after, canonical=token_hash, source=plain.source)
 
     result = split(
         tmp_path, [canonical(0, 0, "VAR0"), canonical(1, 1, "VAR0"), canonical(0, 2, "VAR1")], by="time", shares="1,1,1"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from editvec.diff.signature import Gist, gist_between
+from editvec.diff.signature import ChangedTokens, changed_tokens_between
 from editvec.syntax.snippet import snippet_edit
 
 
-def _gist(before: str, after: str, language: str = "csharp") -> Gist:
+def _gist(before: str, after: str, language: str = "csharp") -> ChangedTokens:
     edit = snippet_edit(before, after, language)
-    return gist_between(edit.model_before, edit.model_after)
+    return changed_tokens_between(edit.model_before, edit.model_after)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from editvec.core.edit import Edit, Version
-from editvec.data.digests import Seen
+from editvec.data.digests import TrainingDigests
 from editvec.evaluation import metrics
-from editvec.evaluation.decoding import Report, answer_all
+from editvec.evaluation.decoding import EvaluationReport, answer_all
 from editvec.neural.model import EditModel
 from tests.neural.edits import edit, random_edits, small_model, ten_edits
 
@@ -33,8 +33,8 @@ def test_answers_are_counted_on_all_and_on_unseen_edits() -> None:
     # Learned by heart: right. Its before with another after that nobody can write: wrong, whatever the model says.
     alien = dataclasses.replace(edits[0], id="alien", after=Version("", ("nowhere",)))
     long = dataclasses.replace(edits[0], id="long", before=Version("", ("x",) * 101))
-    report = Report()
-    answers = list(answer_all(model, [*edits, alien, long], report, seen=Seen.of(edits[:4])))
+    report = EvaluationReport()
+    answers = list(answer_all(model, [*edits, alien, long], report, seen=TrainingDigests.of(edits[:4])))
     assert [answer.edit.id for answer in answers] == [*(e.id for e in edits), "alien"]
     assert [answer.rank for answer in answers] == [1] * 10 + [None]
     assert [answer.writable for answer in answers] == [True] * 10 + [False]
@@ -48,7 +48,7 @@ def test_answers_are_counted_on_all_and_on_unseen_edits() -> None:
 def test_log_probs_are_the_networks_and_perplexity_is_theirs() -> None:
     edits = [each for each in random_edits(40) if each.after.tokens]
     model = small_model(edits)
-    report = Report()
+    report = EvaluationReport()
     answers = list(answer_all(model, edits, report))
     for answer in answers:
         with model.network.asked():
@@ -60,7 +60,7 @@ def test_log_probs_are_the_networks_and_perplexity_is_theirs() -> None:
 
 def test_lower_case_is_what_is_asked_for() -> None:
     model = small_model([edit("the cat", "a cat")], lowercase=True)
-    report = Report()
+    report = EvaluationReport()
     (answer,) = answer_all(model, [edit("The Cat", "A Cat")], report)
     assert answer.writable
     assert math.isfinite(answer.log_prob)
@@ -70,8 +70,8 @@ def test_a_tree_that_the_grammar_does_not_know_counts_as_wrong() -> None:
     edits = random_edits(12)
     model = small_model(edits, editor="graph2tree")
     strange = dataclasses.replace(edits[0], id="strange", after=dataclasses.replace(edits[0].after, tree=_STRANGE))
-    report = Report()
-    answers = list(answer_all(model, [*edits, strange], report, seen=Seen.of([])))
+    report = EvaluationReport()
+    answers = list(answer_all(model, [*edits, strange], report, seen=TrainingDigests.of([])))
     assert len(answers) == 12
     assert report.no_tree == 1
     assert len(report.all.ranks) == len(report.unseen.ranks) == 13

@@ -12,22 +12,22 @@ import pytest
 from editvec.core.edit import Edit
 from editvec.core.errors import BadInputError, UserError
 from editvec.evaluation import metrics
-from editvec.evaluation.ratings import Query, Ratings, Shown, Task, make_task, read_all, report
+from editvec.evaluation.ratings import Query, RatedNeighbour, Ratings, RatingTask, make_task, read_all, report
 from editvec.vectors.index import build, open_index
 from editvec.vectors.vectorisers import make
 from editvec.vectors.vectorisers.base import Vectors
 from tests.neural.edits import random_edits
 
 
-def _shown(name: str) -> Shown:
-    return Shown(name, ("a ",), ("b ",))
+def _shown(name: str) -> RatedNeighbour:
+    return RatedNeighbour(name, ("a ",), ("b ",))
 
 
-def _task() -> Task:
+def _task() -> RatingTask:
     # The first system has the candidates 0, 1; the second 2, 0.
     ranks = {"one": (0, 1), "two": (2, 0)}
     queries = [Query(_shown(f"q{at}"), size, tuple(map(_shown, "xyz")), ranks) for at, size in enumerate((1, 3, 9))]
-    return Task(2, tuple(queries))
+    return RatingTask(2, tuple(queries))
 
 
 def test_scores_are_those_of_each_systems_order() -> None:
@@ -60,7 +60,7 @@ def test_raters_are_averaged_and_compared() -> None:
 def test_ratings_are_on_disk_after_each(tmp_path: Path) -> None:
     task = _task()
     task.save(tmp_path)
-    assert Task.load(tmp_path) == task
+    assert RatingTask.load(tmp_path) == task
     ratings = Ratings(tmp_path, "ada")
     ratings.rate(task, 0, 1, 2)
     ratings.rate(task, 0, 1, 1)
@@ -75,7 +75,7 @@ def test_ratings_are_on_disk_after_each(tmp_path: Path) -> None:
         read_all(tmp_path)
     (tmp_path / "task.json").write_text('{"k": 1, "queries": [{}]}')
     with pytest.raises(BadInputError, match="not a rating task"):
-        Task.load(tmp_path)
+        RatingTask.load(tmp_path)
 
 
 class _Turned:

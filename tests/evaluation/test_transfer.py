@@ -16,7 +16,7 @@ from editvec.core.edit import Edit
 from editvec.core.errors import UserError
 from editvec.evaluation import transfer
 from editvec.evaluation.journal import PairJournal
-from editvec.evaluation.transfer import NEVER, Plan, answer_pairs, plan, summarise
+from editvec.evaluation.transfer import NEVER, TransferPlan, answer_pairs, plan, summarise
 from editvec.neural.examples import Example
 from editvec.neural.model import Candidate, EditModel
 from tests.neural.edits import edit, small_model
@@ -92,14 +92,16 @@ def test_an_edit_learned_is_applied_elsewhere(learned: EditModel) -> None:
     assert summary.macro.accuracy.value > 0.9
     assert summary.micro is not None
     # The vector decides: with those of the other label, nothing is right.
-    crossed = Plan("all-pairs", tuple(LABELS), made.seeds, np.array([(target + 6) % 12 for target in made.targets]))
+    crossed = TransferPlan(
+        "all-pairs", tuple(LABELS), made.seeds, np.array([(target + 6) % 12 for target in made.targets])
+    )
     assert (answer_pairs(learned, edits, crossed) == 1).mean() < 0.1
 
 
 @pytest.mark.parametrize("plain", [True, False])
 def test_only_an_edits_own_vector_is_not_borrowed(monkeypatch: pytest.MonkeyPatch, plain: bool) -> None:
     edits = _edits()
-    model = small_model(edits, borrowing=True)
+    model = small_model(edits, transfer_layer=True)
     used: list[np.ndarray] = []
 
     def write(examples: list[Example], vectors: np.ndarray, k: int) -> list[list[Candidate]]:
@@ -112,7 +114,7 @@ def test_only_an_edits_own_vector_is_not_borrowed(monkeypatch: pytest.MonkeyPatc
     vectors = model.encode(edits)
     own = made.seeds == made.targets
     assert own[: len(edits)].all() and not own.all()
-    wanted = [vectors[made.seeds[own]], model.borrow(vectors)[made.seeds[~own]]]
+    wanted = [vectors[made.seeds[own]], model.transfer(vectors)[made.seeds[~own]]]
     np.testing.assert_allclose(np.concatenate(used), np.concatenate(wanted), atol=1e-5)
 
 

@@ -187,7 +187,7 @@ EXAMPLES = {
     ),
     "go": Example(
         name="a.go",
-        text="""package shop
+        text="""package artifacts
 
 func count(items []int, start int) int {
 \ttotal := start

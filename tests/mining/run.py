@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from editvec.core.edit import Edit
-from editvec.mining.batch import Task
-from editvec.mining.mine import Report, Request, edits
+from editvec.mining.batch import MiningTask
+from editvec.mining.mine import MiningReport, MiningRequest, edits
 from editvec.mining.options import pick_languages
 from editvec.mining.recipes import get_recipe
 from editvec.vcs import git
@@ -19,7 +19,7 @@ class Mined:
     """What mining gave."""
 
     edits: list[Edit]
-    report: Report
+    report: MiningReport
 
     @property
     def texts(self) -> list[tuple[str, str]]:
@@ -48,7 +48,7 @@ def mine(
     """The edits of a repository."""
     path = repo.path if isinstance(repo, Repo) else repo
     chosen = get_recipe(recipe, keep=keep, **limits)
-    task = Task(git.open_repository(path), chosen, pick_languages(languages, chosen), paths)
-    report = Report()
-    request = Request(task, revisions=revisions, workers=workers, resume=resume)
+    task = MiningTask(git.open_repository(path), chosen, pick_languages(languages, chosen), paths)
+    report = MiningReport()
+    request = MiningRequest(task, revisions=revisions, workers=workers, resume=resume)
     return Mined(list(edits(request, report)), report)

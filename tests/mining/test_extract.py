@@ -8,8 +8,8 @@ import pytest
 
 from editvec.core.edit import Edit
 from editvec.core.errors import UserError
-from editvec.mining.batch import Task
-from editvec.mining.mine import Request
+from editvec.mining.batch import MiningTask
+from editvec.mining.mine import MiningRequest
 from editvec.mining.mine import mine as mine_to_file
 from editvec.mining.options import pick_languages
 from editvec.mining.recipes import get_recipe
@@ -463,9 +463,9 @@ def test_one_process_and_two_write_the_same_file(repo: Repo, tmp_path: Path, rec
     files = []
     for workers in (1, 2):
         chosen = get_recipe(recipe)
-        task = Task(git.open_repository(repo.path), chosen, pick_languages((), chosen), ())
+        task = MiningTask(git.open_repository(repo.path), chosen, pick_languages((), chosen), ())
         files.append(tmp_path / f"{workers}.parquet")
-        report = mine_to_file(Request(task, workers=workers, resume=False), files[-1])
+        report = mine_to_file(MiningRequest(task, workers=workers, resume=False), files[-1])
         assert report.mined_now == 300
         assert report.edits >= 49
     assert files[0].read_bytes() == files[1].read_bytes()

@@ -98,5 +98,5 @@ def small_model(edits: list[Edit], *, seed: int = 0, scale: float | None = None,
     # what is carried to the generator is a product of several.
     with torch.no_grad():
         for weight in model.network.parameters():
-            weight.mul_(scale or (3 if grammar is None and not config.carry else 1.5))
+            weight.mul_(scale or (3 if grammar is None and not config.token_skip else 1.5))
     return model

@@ -235,7 +235,7 @@ def test_in_an_exchange_others_of_the_same_shape_are_shown(tmp_path: Path) -> No
     corpus = build_corpus(tmp_path / "shapes.arrow", exampler.all([*edits, alone]))
 
     def lessons(first: int = 0) -> list[tuple[list[bytes], list[bytes] | None]]:
-        found = epoch_batches(corpus, seed=1, epoch=0, batch_edits=4, batch_tokens=10**6, exchange=0.5, first=first)
+        found = epoch_batches(corpus, seed=1, epoch=0, batch_edits=4, batch_tokens=10**6, vector_swap=0.5, first=first)
         return [
             (
                 [example.before.tobytes() for example in each.edits],
@@ -247,7 +247,7 @@ def test_in_an_exchange_others_of_the_same_shape_are_shown(tmp_path: Path) -> No
     whole = [
         each
         for epoch in range(8)
-        for each in epoch_batches(corpus, seed=1, epoch=epoch, batch_edits=4, batch_tokens=10**6, exchange=0.5)
+        for each in epoch_batches(corpus, seed=1, epoch=epoch, batch_edits=4, batch_tokens=10**6, vector_swap=0.5)
     ]
     pairs = [pair for each in whole if each.shown for pair in zip(each.edits, each.shown, strict=True)]
     assert 0 < sum(each.shown is not None for each in whole) < len(whole)

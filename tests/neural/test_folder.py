@@ -91,11 +91,11 @@ def test_an_edit_longer_than_the_limit(folder: Path) -> None:
 
 
 def test_a_damaged_list_of_what_was_seen(tmp_path: Path) -> None:
-    from editvec.data.digests import Seen
+    from editvec.data.digests import TrainingDigests
 
     (tmp_path / "seen.u64").write_bytes(b"123")
     with pytest.raises(BadInputError, match="cut short"):
-        Seen.load(tmp_path / "seen.u64")
+        TrainingDigests.load(tmp_path / "seen.u64")
 
 
 def _with_second(folder: Path) -> EditModel:

@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 
 from editvec.core.edit import Edit, Version
 from editvec.core.errors import BadInputError
-from editvec.neural.grammar import Derivation, Grammar, Source, TreeCp, UnseenError, derive, edit_trees, learn, replay
+from editvec.neural.grammar import (
+    Derivation,
+    Grammar,
+    SourceTree,
+    TreeCp,
+    UnseenError,
+    derive,
+    edit_trees,
+    learn,
+    replay,
+)
 from editvec.neural.grammar.derivation import Text
 from editvec.neural.grammar.grammar import Choice, same_tree
 from editvec.neural.grammar.oracle import take
@@ -55,7 +65,7 @@ TREES = st.builds(
 @given(before=TREES, after=TREES, others=st.lists(TREES, max_size=3))
 def test_the_oracles_actions_build_the_tree(before: Tree, after: Tree, others: list[Tree]) -> None:
     grammar = learn([before, after, *others])
-    source = Source.of(before)
+    source = SourceTree.of(before)
     actions = derive(grammar, source, after)
     built = replay(grammar, source, actions)
     assert same_tree(built, after)
@@ -72,7 +82,7 @@ def test_the_oracles_actions_build_the_tree(before: Tree, after: Tree, others: l
 @given(trees=st.lists(TREES, min_size=1, max_size=4), seed=st.integers(0, 999))
 def test_every_beginning_has_a_legal_action_and_an_end(trees: list[Tree], seed: int) -> None:
     grammar = learn(trees)
-    source = Source.of(trees[0])
+    source = SourceTree.of(trees[0])
     nodes = [source.nodes[place] for places in source.places.values() for place in places]
     chance = random.Random(seed)
     derivation = Derivation.start(grammar)
@@ -109,7 +119,7 @@ def test_every_beginning_has_a_legal_action_and_an_end(trees: list[Tree], seed: 
 @given(before=TREES, after=TREES)
 def test_a_derivation_keeps_its_past(before: Tree, after: Tree) -> None:
     grammar = learn([before, after])
-    source = Source.of(before)
+    source = SourceTree.of(before)
     past = [Derivation.start(grammar)]
     for action in derive(grammar, source, after):
         past.append(take(past[-1], source, action))
@@ -130,7 +140,7 @@ def test_a_grammar_comes_back_from_its_file(trees: list[Tree]) -> None:
 def test_what_was_never_seen_is_refused() -> None:
     token = Tree("id", "name", (), "x", 0, True)
     grammar = learn([Tree("root", "", (Tree("call", "left", (token,)),))])
-    source = Source.of(Tree("root", "", (token,)))
+    source = SourceTree.of(Tree("root", "", (token,)))
     for after in (
         Tree("root", "", (Tree("binary", "left", (token,)),)),
         Tree("root", "", (Tree("call", "right", (token,)),)),
@@ -186,7 +196,7 @@ def test_the_laws_hold_for_every_language(name: str) -> None:
     assert len(trees) > 2
     grammar = learn(trees)
     for before in trees:
-        source = Source.of(before)
+        source = SourceTree.of(before)
         for after in trees:
             built = replay(grammar, source, derive(grammar, source, after))
             assert same_tree(built, after)
@@ -215,7 +225,7 @@ def test_published_trees_can_be_parsed_anew() -> None:
     before, after = edit_trees(edit, parsed=True)
     assert before.tokens() == after.tokens() == tokens
     grammar = learn([before])
-    assert same_tree(replay(grammar, Source.of(before), derive(grammar, Source.of(before), after)), after)
+    assert same_tree(replay(grammar, SourceTree.of(before), derive(grammar, SourceTree.of(before), after)), after)
     # No spaces where there should be some: the text does not parse, its tokens do.
     text, tokens = "varVAR0 = 0;x", ("var", "VAR0", "=", "0", ";")
     assert edit_trees(Edit("e", "csharp", Version(text, tokens), Version(text, tokens)))[0].tokens() == tokens
@@ -233,13 +243,13 @@ def test_a_kind_of_many_shapes_takes_any_number_of_children() -> None:
     assert grammar.open_kinds == {"many"}
     for number in (0, 3, 40):
         after = root(number)
-        built = replay(grammar, Source.of(root(1)), derive(grammar, Source.of(root(1)), after))
+        built = replay(grammar, SourceTree.of(root(1)), derive(grammar, SourceTree.of(root(1)), after))
         assert same_tree(built, after)
     # Few shapes stay as they are: what was never seen is not legal.
     closed = learn([root(number) for number in range(3)])
     assert closed.open_kinds == frozenset()
     with pytest.raises(UnseenError):
-        derive(closed, Source.of(root(1)), root(7))
+        derive(closed, SourceTree.of(root(1)), root(7))
     # A text that is always the same is taken for granted, over all shapes of an open kind.
     fixed = {(grammar.labels[label].field, text) for (_, label), text in grammar.fixed.items()}
     assert fixed == {("", "x"), ("name", "y")}

@@ -12,7 +12,7 @@ import editvec.neural.model
 from editvec.core.edit import Tokens
 from editvec.neural.model import Candidate, EditModel
 from editvec.neural.vocab import MARKS, UNKNOWN
-from editvec.suggest.few_shot import Shown, is_made_of
+from editvec.suggest.few_shot import Demonstrations, is_made_of
 from editvec.syntax.parse import are_sound
 from editvec.syntax.snippet import snippet_edit
 from tests.neural.edits import edit, small_model, ten_edits
@@ -63,10 +63,10 @@ def test_what_is_sound(language: str, before: str, afters: list[str], expected: 
     ],
 )
 def test_what_has_no_name_has_that_of_the_edit_shown(names: Tokens, written: Tokens, read: Tokens | None) -> None:
-    shown = Shown(np.zeros((2, 4), np.float32), (("Other",), names))
+    shown = Demonstrations(np.zeros((2, 4), np.float32), (("Other",), names))
     assert shown.named(1, written) == read
     assert shown.without(0).named(0, written) == read
-    assert Shown(shown.vectors).named(1, written) is None
+    assert Demonstrations(shown.vectors).named(1, written) is None
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_what_does_not_parse_is_left_out(monkeypatch: pytest.MonkeyPatch) -> Non
     edits = [snippet_edit("f(x);", "f(y);", "csharp"), snippet_edit("f(x;", "f(y;", "csharp")]
     model = small_model(edits)
     _saying(monkeypatch, model, {broken: 0.6, sound: 0.3})
-    found = model.imitations(edits, [model.show(edits[:1])] * 2)
+    found = model.few_shot_answers(edits, [model.show(edits[:1])] * 2)
     assert [{each.tokens for each in some} for some in found] == [{sound}, {sound, broken}]
 
 
@@ -108,7 +108,7 @@ def test_both_editors_have_a_say(monkeypatch: pytest.MonkeyPatch) -> None:
     # The second one reads trees, and this edit has none that it knows.
     alien = dataclasses.replace(edit("( ( 1", "2"), language="text")
     alien = dataclasses.replace(alien, before=dataclasses.replace(alien.before, tree=None))
-    found = model.imitations([edits[0], alien], [model.show(edits[1:3])] * 2)
+    found = model.few_shot_answers([edits[0], alien], [model.show(edits[1:3])] * 2)
     shares = [{each.tokens: math.exp(each.log_prob) for each in some} for some in found]
     assert shares[0] == pytest.approx({one: 0.3, other: 0.5})
     assert shares[1] == pytest.approx({one: 0.6, other: 0.2})

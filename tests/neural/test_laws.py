@@ -22,7 +22,7 @@ from editvec.neural.encoders import ENCODERS
 from editvec.neural.examples import Example
 from editvec.neural.model import MARGIN, Candidate, EditModel
 from editvec.neural.vocab import END, UNKNOWN
-from editvec.suggest.few_shot import Imitation
+from editvec.suggest.few_shot import FewShotAnswer
 from editvec.syntax.parse import are_sound
 from tests.neural import edits as made
 from tests.neural.edits import random_edits, small_model, ten_edits
@@ -39,8 +39,8 @@ SWITCHES: tuple[dict[str, bool | int], ...] = (
     {"unknown_slots": 4},
     {"tied": True},
     {"residual": True},
-    {"carry": 2},
-    {"residual": True, "tied": True, "changed_only": True, "head_size": 7, "carry": 3},
+    {"token_skip": 2},
+    {"residual": True, "tied": True, "changed_only": True, "head_size": 7, "token_skip": 3},
     {"head_size": 7},
     {"head_size": 7, "vocab_size": 25, "tied": True},
     {"head_size": 3, "vocab_size": 25, "copy": False},
@@ -78,14 +78,14 @@ def _choices(model: EditModel, example: Example) -> list[int]:
 
 def test_a_new_model_borrows_vectors_as_they_are() -> None:
     edits = random_edits(6)
-    model = small_model(edits, borrowing=True, scale=1.0)
+    model = small_model(edits, transfer_layer=True, scale=1.0)
     vectors = model.encode(edits)
-    np.testing.assert_allclose(model.borrow(vectors), vectors, atol=1e-6)
+    np.testing.assert_allclose(model.transfer(vectors), vectors, atol=1e-6)
 
 
 def test_a_snippet_is_edited_with_a_borrowed_vector(monkeypatch: pytest.MonkeyPatch) -> None:
     edits = random_edits(3)
-    model = small_model(edits, borrowing=True)
+    model = small_model(edits, transfer_layer=True)
     used: list[np.ndarray] = []
 
     def write(examples: list[Example], vectors: np.ndarray, k: int) -> list[list[Candidate]]:
@@ -95,21 +95,21 @@ def test_a_snippet_is_edited_with_a_borrowed_vector(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(model, "write", write)
     vectors = model.encode(edits)
     model.apply(edits[0], vectors[1])
-    np.testing.assert_allclose(used[0], model.borrow(vectors[1:2]), atol=1e-5)
+    np.testing.assert_allclose(used[0], model.transfer(vectors[1:2]), atol=1e-5)
     assert not np.allclose(used[0], vectors[1])
 
 
 @pytest.mark.parametrize("editor", EDITORS)
 def test_an_edit_is_scored_with_the_vector_of_the_edit_that_is_shown(editor: str) -> None:
     edits = random_edits(6)
-    model = small_model(edits, editor=editor, borrowing=True)
+    model = small_model(edits, editor=editor, transfer_layer=True)
     batch, reversed_batch = (model.collate(model.exampler.all(each)) for each in (edits, edits[::-1]))
     with model.network.asked():
         own, same, other = (model.network(batch, shown) for shown in (None, batch, reversed_batch))
-        borrowed = model.network(batch, batch, torch.tensor([True, False] * 3))
+        transfer = model.network(batch, batch, torch.tensor([True, False] * 3))
     assert torch.allclose(own, same, atol=1e-5)
-    assert torch.allclose(own[1::2], borrowed[1::2], atol=1e-5)
-    assert not torch.isclose(own[::2], borrowed[::2], atol=1e-3).any()
+    assert torch.allclose(own[1::2], transfer[1::2], atol=1e-5)
+    assert not torch.isclose(own[::2], transfer[::2], atol=1e-3).any()
     assert not torch.allclose(own, other, atol=1e-3)
 
 
@@ -153,7 +153,7 @@ def test_a_step_is_a_distribution(switches: dict[str, bool | int]) -> None:
 @pytest.mark.parametrize(("editor", "encoder"), PAIRS)
 def test_company_and_padding_change_nothing(editor: str, encoder: str) -> None:
     edits = random_edits(17)
-    model = small_model(edits, editor=editor, encoder=encoder, vocab_size=20, carry=2)
+    model = small_model(edits, editor=editor, encoder=encoder, vocab_size=20, token_skip=2)
     together = _log_probs(model, edits).tolist()
     alone = [float(_log_probs(model, [edit])) for edit in edits]
     assert together == pytest.approx(alone, rel=1e-5, abs=1e-5)
@@ -227,24 +227,24 @@ def test_the_editor_does_not_see_after() -> None:
 
 def test_answers_are_read_back() -> None:
     edits = random_edits(9)
-    model = small_model(edits, borrowing=True, scale=1.0)
+    model = small_model(edits, transfer_layer=True, scale=1.0)
     everything = model.show(edits)
     checked = 0
     for number, edit in enumerate(edits):
         some = everything.without(number).at([0, 1, 2])
         shown = some.vectors
-        (found,) = model.imitations([edit], [some], k=20)
+        (found,) = model.few_shot_answers([edit], [some], k=20)
         example = model.exampler(edit, with_after=False)
-        alone = [model.write([example], model.borrow(each[None]), k=20)[0] for each in shown]
+        alone = [model.write([example], model.transfer(each[None]), k=20)[0] for each in shown]
         for answer in found:
             said = [math.exp(each.score) for some in alone for each in some if each.tokens == answer.tokens]
             assert math.exp(answer.log_prob) == pytest.approx(sum(said) / len(shown), rel=1e-4)
             as_edit = dataclasses.replace(edit, after=Version("", answer.tokens))
-            one, others = model.borrow(model.encode([as_edit]))[0], model.borrow(shown)
+            one, others = model.transfer(model.encode([as_edit]))[0], model.transfer(shown)
             cosines = others @ one / np.linalg.norm(others, axis=1) / np.linalg.norm(one)
             assert answer.likeness == pytest.approx(float(cosines.max()), abs=1e-5)
             checked += 1
-        (ranked,) = model.imitate([edit], [some], k=20)
+        (ranked,) = model.write_like([edit], [some], k=20)
         best = sorted((answer.score for answer in found), reverse=True)[:20]
         assert [each.score for each in ranked] == pytest.approx(best)
     assert checked > 20
@@ -252,13 +252,13 @@ def test_answers_are_read_back() -> None:
 
 def test_several_edits_are_followed_each_as_if_alone() -> None:
     edits = random_edits(5)
-    model = small_model(edits, borrowing=True)
+    model = small_model(edits, transfer_layer=True)
     everything = model.show(edits)
     shown = [everything.without(number).at(range(number + 1)) for number in range(4)]
-    for together, edit, some in zip(model.imitate(edits[:4], shown), edits, shown, strict=False):
-        (alone,) = model.imitate([edit], [some])
+    for together, edit, some in zip(model.write_like(edits[:4], shown), edits, shown, strict=False):
+        (alone,) = model.write_like([edit], [some])
         assert [each.tokens for each in together] == [each.tokens for each in alone]
-    assert model.imitate([], []) == []
+    assert model.write_like([], []) == []
 
 
 def test_what_would_be_another_edit_is_not_suggested() -> None:
@@ -276,9 +276,9 @@ def test_what_cannot_be_read_back_is_taken_by_its_word() -> None:
     edits = ten_edits()
     model = small_model(edits, encoder="graph")
     shown = model.show(edits[1:2])
-    (found,) = model.imitate([edits[0]], [shown])
+    (found,) = model.write_like([edits[0]], [shown])
     example = model.exampler(edits[0], with_after=False)
-    written = model.write([example], model.borrow(shown.vectors), k=10)[0]
+    written = model.write([example], model.transfer(shown.vectors), k=10)[0]
     sound = are_sound("csharp", " ".join(edits[0].before.tokens), [" ".join(each.tokens) for each in written])
     by_word = [each for each, is_sound in zip(written, sound, strict=True) if each.complete and is_sound]
     assert by_word
@@ -287,12 +287,12 @@ def test_what_cannot_be_read_back_is_taken_by_its_word() -> None:
 
 @given(log_prob=st.floats(-40, 0), likeness=st.floats(-1, 1), more=st.floats(0, 1))
 def test_what_is_likelier_and_more_alike_is_likelier_right(log_prob: float, likeness: float, more: float) -> None:
-    answer = Imitation((), log_prob, likeness)
+    answer = FewShotAnswer((), log_prob, likeness)
     assert answer.score < 0
     assert answer._replace(log_prob=log_prob + more).score >= answer.score
     assert answer._replace(likeness=likeness + more).score >= answer.score
-    as_trees = answer._replace(kinship=more)
-    assert as_trees._replace(kinship=2 * more).score >= as_trees.score
+    as_trees = answer._replace(tree_similarity=more)
+    assert as_trees._replace(tree_similarity=2 * more).score >= as_trees.score
 
 
 def test_what_is_outside_the_vocabulary_is_copied_and_has_a_loss() -> None:
@@ -312,7 +312,7 @@ def test_nothing_changed_and_nothing_there_are_edits_too() -> None:
     gone = made.edit(edits[1].before.text, "")
     born = made.edit("", edits[2].after.text)
     for encoder, changed_only in product(ENCODERS, (False, True)):
-        model = small_model([*edits, gone, born], encoder=encoder, changed_only=changed_only, carry=2)
+        model = small_model([*edits, gone, born], encoder=encoder, changed_only=changed_only, token_skip=2)
         assert np.isfinite(model.encode([same, gone, born])).all()
         assert torch.isfinite(_log_probs(model, [same, gone, born])).all()
 
@@ -322,7 +322,7 @@ def test_nothing_changed_and_nothing_there_are_edits_too() -> None:
 def test_a_saved_model_is_the_same_model(editor: str, encoder: str, shared: bool, tmp_path: Path) -> None:
     edits = random_edits(6)
     model = small_model(
-        edits, editor=editor, encoder=encoder, shared_reader=shared, tied=not shared, carry=2, borrowing=True
+        edits, editor=editor, encoder=encoder, shared_reader=shared, tied=not shared, token_skip=2, transfer_layer=True
     )
     model.save(tmp_path / "m")
     again = editvec.neural.model.load(tmp_path / "m")

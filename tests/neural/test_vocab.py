@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from editvec.data.digests import Seen
+from editvec.data.digests import TrainingDigests
 from editvec.neural import vocab
 from editvec.neural.vocab import MARKS, Vocab
 from tests.neural.edits import edit, random_edits
@@ -50,9 +50,9 @@ def test_counting_forgets_the_rarest_when_there_are_too_many() -> None:
 
 def test_what_was_seen_is_told_apart(tmp_path: Path) -> None:
     edits = random_edits(50)
-    known = Seen.of(edits[:25])
+    known = TrainingDigests.of(edits[:25])
     known.save(tmp_path / "seen.u64")
-    again = Seen.load(tmp_path / "seen.u64")
+    again = TrainingDigests.load(tmp_path / "seen.u64")
     assert len(again) == 25
     assert [each in again for each in edits] == [True] * 25 + [False] * 25
-    assert edits[0] not in Seen.of([])
+    assert edits[0] not in TrainingDigests.of([])

@@ -7,7 +7,7 @@ import random
 import numpy as np
 
 from editvec.core.edit import Edit, Source, Version
-from editvec.diff.signature import alikeness, shape_of
+from editvec.diff.signature import alikeness, signature_of
 from editvec.patterns.grouping import group, num_authors, num_commits
 from editvec.patterns.naming import Messages, slug_of, subject_of
 
@@ -25,30 +25,30 @@ EMPTY = [
 
 
 def test_a_shape_is_what_changed_with_variables_in_order() -> None:
-    one = shape_of(edit("f ( VAR7 , VAR2 ) ;", "g ( VAR2 ) ;"))
-    other = shape_of(edit("x = f ( VAR1 , y ) ;", "x = g ( y ) ;"))
+    one = signature_of(edit("f ( VAR7 , VAR2 ) ;", "g ( VAR2 ) ;"))
+    other = signature_of(edit("x = f ( VAR1 , y ) ;", "x = g ( y ) ;"))
     assert one == other
     assert one.runs == ((("f",), ("g",)), (("VAR0", ","), ()))
 
 
 def test_variables_and_literals_alone_say_nothing() -> None:
-    assert not shape_of(edit("f ( VAR0 ) ;", "f ( VAR1 ) ;")).says_something
-    assert not shape_of(edit("f ( LITERAL ) ;", "f ( VAR1 ) ;")).says_something
-    assert shape_of(edit("f ( VAR0 ) ;", "f ( & VAR0 ) ;")).says_something
+    assert not signature_of(edit("f ( VAR0 ) ;", "f ( VAR1 ) ;")).says_something
+    assert not signature_of(edit("f ( LITERAL ) ;", "f ( VAR1 ) ;")).says_something
+    assert signature_of(edit("f ( VAR0 ) ;", "f ( & VAR0 ) ;")).says_something
 
 
 def test_a_shape_is_whole_when_it_puts_in_no_variable_of_its_own() -> None:
-    assert shape_of(edit("f ( VAR3 , VAR4 ) ;", "f ( VAR3 , null ) ;")).is_whole
-    assert shape_of(edit("x = VAR3 == null ? y : z ;", "x = VAR3 ?? z ;")).is_whole
-    assert shape_of(edit("VAR3 = VAR3 + 1 ;", "+ + VAR3 ;")).is_whole
-    assert shape_of(edit("a ; VAR1", "VAR1 ; b")).is_whole
-    assert not shape_of(edit("f ( VAR3 ) ;", "f ( VAR3 , VAR4 ) ;")).is_whole
+    assert signature_of(edit("f ( VAR3 , VAR4 ) ;", "f ( VAR3 , null ) ;")).is_whole
+    assert signature_of(edit("x = VAR3 == null ? y : z ;", "x = VAR3 ?? z ;")).is_whole
+    assert signature_of(edit("VAR3 = VAR3 + 1 ;", "+ + VAR3 ;")).is_whole
+    assert signature_of(edit("a ; VAR1", "VAR1 ; b")).is_whole
+    assert not signature_of(edit("f ( VAR3 ) ;", "f ( VAR3 , VAR4 ) ;")).is_whole
 
 
 def test_punctuation_alone_names_nothing() -> None:
-    assert not shape_of(edit("f ( a ) ;", "f ( a , VAR1 ) ;")).names_something
-    assert shape_of(edit("f ( a ) ;", "f ( a , null ) ;")).names_something
-    assert shape_of(EMPTY[0]).removed_names == {"Equal", "0", ",", ".", "Count"}
+    assert not signature_of(edit("f ( a ) ;", "f ( a , VAR1 ) ;")).names_something
+    assert signature_of(edit("f ( a ) ;", "f ( a , null ) ;")).names_something
+    assert signature_of(EMPTY[0]).removed_names == {"Equal", "0", ",", ".", "Count"}
 
 
 def test_edits_of_one_shape_from_several_commits_are_a_group() -> None:
@@ -72,7 +72,7 @@ def test_near_vectors_join_shapes_that_are_alike_and_no_others() -> None:
     near = np.tile(np.array([1, 0], np.float32), (len(edits), 1))
     (found,) = group(edits, near, alike=0.3)
     assert found.members == (0, 1, 2, 3, 4)
-    assert found.shapes[0] == shape_of(short[0])
+    assert found.shapes[0] == signature_of(short[0])
     far = near.copy()
     far[:2] = [0, 1]
     (found,) = group(edits, far, alike=0.3)
@@ -92,7 +92,7 @@ def test_the_order_of_edits_does_not_change_the_groups() -> None:
 
 
 def test_alikeness_is_a_share() -> None:
-    one, other = shape_of(EMPTY[0]), shape_of(edit("f ( ) ;", "g ( ) ;"))
+    one, other = signature_of(EMPTY[0]), signature_of(edit("f ( ) ;", "g ( ) ;"))
     assert alikeness(one, one) == 1
     assert alikeness(one, other) == 0
 
@@ -104,7 +104,9 @@ def test_names_come_from_messages_and_from_tokens() -> None:
     assert "assert.empty" in messages.telling(EMPTY)
     assert subject_of("feat(core): use foo (#123)\n\nlong") == "use foo"
     assert subject_of("") == ""
-    assert slug_of(shape_of(EMPTY[0])) == "equal-count-to-empty"
-    assert slug_of(shape_of(edit("f ( x ) ;", "f ( x ) . ConfigureAwait ( false ) ;"))) == "add-configure-await-false"
-    assert slug_of(shape_of(edit("f ( x ) ;", "f ( & x ) ;"))) == "rewrite"
-    assert slug_of(shape_of(edit("f ( x ) ;", "f ( & x ) ;")), "Take the address") == "take-the-address"
+    assert slug_of(signature_of(EMPTY[0])) == "equal-count-to-empty"
+    assert (
+        slug_of(signature_of(edit("f ( x ) ;", "f ( x ) . ConfigureAwait ( false ) ;"))) == "add-configure-await-false"
+    )
+    assert slug_of(signature_of(edit("f ( x ) ;", "f ( & x ) ;"))) == "rewrite"
+    assert slug_of(signature_of(edit("f ( x ) ;", "f ( & x ) ;")), "Take the address") == "take-the-address"

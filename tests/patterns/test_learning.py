@@ -1,4 +1,4 @@
-"""The main job over a small real history: what is found, proved, still due; and what is left behind on disk."""
+"""The main job over a small real history: what is found, verified, still due; and what is left behind on disk."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from editvec.core.edit import Edit, Version
 from editvec.core.errors import BadInputError, UserError
 from editvec.core.match import Match
 from editvec.mining import mine
-from editvec.mining.batch import Task
+from editvec.mining.batch import MiningTask
 from editvec.mining.options import pick_languages
 from editvec.mining.recipes import get_recipe
 from editvec.neural import vocab
 from editvec.neural.model import EditModel, load
 from editvec.patterns import folder
 from editvec.patterns.find import find_places, sound
-from editvec.patterns.learn import Learned, Request, learn
-from editvec.patterns.pattern import MIN_CONFIDENCE, Record
+from editvec.patterns.learn import Learned, LearnRequest, learn
+from editvec.patterns.pattern import MIN_CONFIDENCE, Evidence
 from editvec.patterns.rules import is_of_imports
 from editvec.suggest.editor import calibrate, find_by_editor, finder_like
 from editvec.syntax.languages import Language, known
@@ -48,10 +48,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def _request(repository: Path, recipe: str = "default") -> Request:
+def _request(repository: Path, recipe: str = "default") -> LearnRequest:
     chosen = get_recipe(recipe)
-    task = Task(open_repository(repository), chosen, pick_languages((), chosen), ())
-    return Request(mine.Request(task, workers=1, resume=False))
+    task = MiningTask(open_repository(repository), chosen, pick_languages((), chosen), ())
+    return LearnRequest(mine.MiningRequest(task, workers=1, resume=False))
 
 
 @pytest.fixture(scope="module")
@@ -94,22 +94,22 @@ def test_the_same_history_gives_the_same_patterns(shop: Path, learned: Learned) 
 
 
 def test_a_record_is_believed_by_what_people_did() -> None:
-    assert Record(10, 10).confidence > 0.9
-    assert Record(10, 2).confidence < 0.3
-    assert Record(10, 10, reversed=10).confidence < Record(10, 10).confidence / 1.5
-    assert Record(10, 10, left=100).confidence < 0.35
-    assert Record(2, 2).confidence < Record(20, 20).confidence
-    assert Record(10, 10, left=8, years=9).confidence < Record(10, 10, left=8).confidence
-    assert Record(10, 10, years=9).confidence < Record(10, 10).confidence / 2
+    assert Evidence(10, 10).confidence > 0.9
+    assert Evidence(10, 2).confidence < 0.3
+    assert Evidence(10, 10, reversed=10).confidence < Evidence(10, 10).confidence / 1.5
+    assert Evidence(10, 10, left=100).confidence < 0.35
+    assert Evidence(2, 2).confidence < Evidence(20, 20).confidence
+    assert Evidence(10, 10, left=8, years=9).confidence < Evidence(10, 10, left=8).confidence
+    assert Evidence(10, 10, years=9).confidence < Evidence(10, 10).confidence / 2
 
 
 def test_what_says_too_little_and_imports_rank_lower(learned: Learned) -> None:
     pattern = replace(learned.patterns[0], places=())
     assert not any(each.of_imports for each in learned.patterns)
-    finished = replace(pattern, record=Record(20, 20, years=12.0))
-    assert finished.worth > replace(pattern, record=Record(20, 20, left=200, years=12.0)).worth
+    finished = replace(pattern, evidence=Evidence(20, 20, years=12.0))
+    assert finished.worth > replace(pattern, evidence=Evidence(20, 20, left=200, years=12.0)).worth
     assert finished.worth > replace(finished, of_imports=True).worth
-    assert finished.worth > replace(finished, record=Record(20, 20, reversed=20, years=12.0)).worth
+    assert finished.worth > replace(finished, evidence=Evidence(20, 20, reversed=20, years=12.0)).worth
 
 
 def test_a_promise_is_not_due_by_itself(shop: Path, learned: Learned) -> None:
@@ -132,7 +132,7 @@ def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) 
     files = list(present_files(open_repository(shop), {"csharp"}))
     (found,) = find_places([replace(pattern, rule=broken)], files, 0.0, mine.silent).values()
     assert found.places == ()
-    assert found.record is not None and found.record.left == 3
+    assert found.evidence is not None and found.evidence.left == 3
 
 
 @pytest.mark.parametrize(
@@ -197,8 +197,8 @@ def test_prose_is_learned_too(tmp_path: Path) -> None:
 def test_a_folder_gives_back_what_was_saved(learned: Learned, tmp_path: Path) -> None:
     folder.save(tmp_path, learned, ABOUT, "<p>")
     known = folder.load(tmp_path)
-    assert [(each.name, each.rule, each.record and each.record.as_json()) for each in known] == [
-        (each.name, each.rule, each.record and each.record.as_json()) for each in learned.patterns
+    assert [(each.name, each.rule, each.evidence and each.evidence.as_json()) for each in known] == [
+        (each.name, each.rule, each.evidence and each.evidence.as_json()) for each in learned.patterns
     ]
     assert folder.pick(known, ["2", known[0].name]) == [known[1], known[0]]
     with pytest.raises(UserError, match="no pattern '77'"):
@@ -263,7 +263,7 @@ def test_learn_find_and_apply_on_the_command_line(shop: Path, monkeypatch: pytes
     diff = _run("apply", "1").stdout
     applied = subprocess.run(["git", "apply", "--check"], input=diff.encode(), cwd=shop)
     assert diff and applied.returncode == 0
-    document["patterns"][0]["record"]["matched"] = 500
+    document["patterns"][0]["evidence"]["matched"] = 500
     (shop / ".editvec" / "patterns.json").write_bytes(orjson.dumps(document))
     with pytest.raises(UserError, match="--everywhere"):
         _run("apply", "1")
@@ -318,19 +318,19 @@ def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, 
     sure = calibrate(shop_model, pieces, shop_model.show(pieces))
     assert sure is not None and sure.right == sure.said >= 3
     files = list(present_files(open_repository(shop), {"csharp"}))
-    found = find_by_editor(shop_model, pattern, files, Record(0, 0))
+    found = find_by_editor(shop_model, pattern, files, Evidence(0, 0))
     assert {(place.path, place.after) for place in found} <= {
         ("src/Orders.cs", "return order?.Courier;"),
         ("src/Refunds.cs", "return one?.Owner;"),
         ("src/Suppliers.cs", "return one?.Owner;"),
     }
     assert found
-    record = Record(sure.said, sure.right, left=len(found))
-    assert {place.confidence for place in found} == {record.confidence}
+    evidence = Evidence(sure.said, sure.right, left=len(found))
+    assert {place.confidence for place in found} == {evidence.confidence}
     promise = replace(pattern, before="$T $X;", after="readonly $T $X;")
-    assert find_by_editor(shop_model, promise, files, Record(0, 0)) == ()
-    given_up = find_by_editor(shop_model, pattern, files, Record(0, 0, reversed=9, years=6.0))
-    assert {place.confidence for place in given_up} == {replace(record, reversed=9, years=6.0).confidence}
+    assert find_by_editor(shop_model, promise, files, Evidence(0, 0)) == ()
+    given_up = find_by_editor(shop_model, pattern, files, Evidence(0, 0, reversed=9, years=6.0))
+    assert {place.confidence for place in given_up} == {replace(evidence, reversed=9, years=6.0).confidence}
 
 
 def test_a_statement_that_the_editor_puts_in_has_a_line_indented_as_its_place() -> None:
@@ -359,7 +359,7 @@ def test_an_editor_that_is_never_right_says_nothing(shop: Path, learned: Learned
     model = small_model(list(pattern.edits))
     assert calibrate(model, pattern.edits, model.show(pattern.edits)) is None
     files = list(present_files(open_repository(shop), {"csharp"}))
-    assert find_by_editor(model, pattern, files, Record(0, 0)) == ()
+    assert find_by_editor(model, pattern, files, Evidence(0, 0)) == ()
 
 
 def test_new_files_and_other_encodings_are_present(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from editvec import cli
 from editvec.core.edit import Edit, Version
 from editvec.core.errors import UserError
 from editvec.data import edit_files
-from editvec.evaluation.ratings import Ratings, Task
+from editvec.evaluation.ratings import Ratings, RatingTask
 from editvec.neural import config
-from editvec.reproduction import TABLES, Workshop, budget, make, pages
+from editvec.reproduction import TABLES, Artifacts, budget, make, pages
+from editvec.reproduction.artifacts import MODELS, describe_time
 from editvec.reproduction.tables import Row, Table, named
-from editvec.reproduction.workshop import MODELS, describe_time
 from tests.browser import browser_page
 from tests.neural.edits import edit
 
@@ -55,16 +55,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _shop(folder: Path, data: Path) -> Workshop:
-    return Workshop(folder, data, 1.0, 1, 12, SMALL)
+def _shop(folder: Path, data: Path) -> Artifacts:
+    return Artifacts(folder, data, 1.0, 1, 12, SMALL)
 
 
 @pytest.fixture(scope="module")
 def made(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Table]]:
     """Every table, from nothing."""
-    folder = tmp_path_factory.mktemp("shop")
-    shop = _shop(folder, data)
-    return folder, {name: make(shop, name) for name in TABLES}
+    folder = tmp_path_factory.mktemp("artifacts")
+    artifacts = _shop(folder, data)
+    return folder, {name: make(artifacts, name) for name in TABLES}
 
 
 def test_every_table_is_made(made: tuple[Path, dict[str, Table]]) -> None:
@@ -86,16 +86,16 @@ def test_every_table_is_made(made: tuple[Path, dict[str, Table]]) -> None:
 def test_what_is_there_is_not_made_again(made: tuple[Path, dict[str, Table]], data: Path) -> None:
     folder, tables = made
     said: list[str] = []
-    shop = Workshop(folder, data, 1.0, 1, 12, SMALL, said.append)
-    assert budget(shop, TABLES) == []
-    assert {name: make(shop, name) for name in TABLES} == tables
+    artifacts = Artifacts(folder, data, 1.0, 1, 12, SMALL, said.append)
+    assert budget(artifacts, TABLES) == []
+    assert {name: make(artifacts, name) for name in TABLES} == tables
     assert said == []
 
 
 def test_ratings_come_in_when_people_have_rated(made: tuple[Path, dict[str, Table]], data: Path) -> None:
     folder, _ = made
     place = folder / "ratings-code"
-    task = Task.load(place)
+    task = RatingTask.load(place)
     ratings = Ratings(place, "ada")
     for query, each in enumerate(task.queries):
         for candidate in range(len(each.candidates)):
@@ -109,33 +109,33 @@ def test_ratings_come_in_when_people_have_rated(made: tuple[Path, dict[str, Tabl
 
 
 def test_interrupted_it_goes_on(data: Path, tmp_path: Path) -> None:
-    shop = _shop(tmp_path / "s", data)
-    shop.epochs = 3
+    artifacts = _shop(tmp_path / "s", data)
+    artifacts.epochs = 3
 
     def stop(progress: object) -> None:
         raise KeyboardInterrupt
 
-    shop.watch = stop
+    artifacts.watch = stop
     with pytest.raises(KeyboardInterrupt):
-        make(shop, "map")
-    assert [name for name, _ in budget(shop, ["map"])] == ["seq2seq-sequence"]
-    shop.watch = lambda progress: None
-    assert make(shop, "map").rows[0].ours is not None
-    assert budget(shop, ["map"]) == []
+        make(artifacts, "map")
+    assert [name for name, _ in budget(artifacts, ["map"])] == ["seq2seq-sequence"]
+    artifacts.watch = lambda progress: None
+    assert make(artifacts, "map").rows[0].ours is not None
+    assert budget(artifacts, ["map"]) == []
 
 
 def test_a_smoke_run_takes_small_models_one_epoch_and_few_edits(data: Path, tmp_path: Path) -> None:
-    shop = Workshop(tmp_path, data, 0.04)
-    assert shop.is_smoke
-    assert shop.num_epochs == 1
-    assert Workshop(tmp_path, data, 0.5).num_epochs == 12
-    assert Workshop(tmp_path, data, 0.04, epochs=7).num_epochs == 7
+    artifacts = Artifacts(tmp_path, data, 0.04)
+    assert artifacts.is_smoke
+    assert artifacts.num_epochs == 1
+    assert Artifacts(tmp_path, data, 0.5).num_epochs == 12
+    assert Artifacts(tmp_path, data, 0.04, epochs=7).num_epochs == 7
     # 0.04 of five edits are none: three of each label are what an edit can be tried with at all.
-    assert [edit.id for edit in shop.some_labelled(trees=False)] == [
+    assert [edit.id for edit in artifacts.some_labelled(trees=False)] == [
         f"{kind}_{n}" for kind in ("RCS1", "RCS2") for n in range(3)
     ]
-    assert len(Workshop(tmp_path, data).some_labelled(trees=False)) == 10
-    made = config.load(shop.model("prose-sequence") / "config.toml")
+    assert len(Artifacts(tmp_path, data).some_labelled(trees=False)) == 10
+    made = config.load(artifacts.model("prose-sequence") / "config.toml")
     assert made.model.hidden_dim < config.recipe("iclr19").model.hidden_dim
     assert made.training.epochs == 1
 

@@ -1,4 +1,4 @@
-"""From examples to rules, in every language, each proved by ast-grep itself."""
+"""From examples to rules, in every language, each verified by ast-grep itself."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def test_one_example_gives_a_rule(language: str, example: tuple[str, str, str | 
     assert isinstance(found.rule, Rule)
     if pattern is not None:
         assert (found.rule.before.text, found.rule.after) == (pattern, fix)
-    assert found.proof.support == ("e",)
-    # What the proof says is so: the YAML as it is written rewrites the example and then has nothing more to do.
+    assert found.verification.support == ("e",)
+    # What the verification says is so: the YAML as it is written rewrites the example and then has nothing more to do.
     shown = edit_example(edit)
     assert shown is not None
     ((*matches,), rest) = scan(found.rule.as_yaml(), [shown.before, shown.after], language)
@@ -79,7 +79,7 @@ def _rules(language: str, *pairs: tuple[str, str]) -> list[tuple[str, str, int]]
     edits = [snippet_edit(before, after, language, str(at)) for at, (before, after) in enumerate(pairs)]
     found = make_rules(edits)
     return [
-        (each.rule.before.text, each.rule.after, len(each.proof.support))
+        (each.rule.before.text, each.rule.after, len(each.verification.support))
         for each in found
         if isinstance(each.rule, Rule)
     ]
@@ -121,7 +121,7 @@ def test_what_is_called_is_known_by_its_call() -> None:
     assert (found.rule.before.text, found.rule.after) == ("$X.warn", "$X.warning")
     assert (found.rule.inside, found.rule.field) == ("call", "function")
     # The arguments are not part of it, so their white space stays.
-    assert found.proof.exact == ("a", "b")
+    assert found.verification.exact == ("a", "b")
     ((*matches,),) = scan(found.rule.as_yaml(), [b"x = log.warn\nf(log.warn)\nlog.warn(1)\n"], "python")
     assert [match.start for match in matches] == [25]
 
@@ -289,7 +289,7 @@ def test_the_name_of_a_type_or_an_attribute_is_a_pattern(
 ) -> None:
     edits = [snippet_edit(*pair, language, str(at)) for at, pair in enumerate(pairs)]
     (found,) = make_rules(edits)
-    assert len(found.proof.support) == len(pairs)
+    assert len(found.verification.support) == len(pairs)
     (matches,) = scan(found.rule.as_yaml(), [text.encode()], language)
     assert apply_matches(text.encode(), matches).decode() == changed
 

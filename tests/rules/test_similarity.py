@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from editvec.rules.similarity import kinship, site_of
+from editvec.rules.similarity import site_of, tree_similarity
 
 
 def _kin(one: tuple[str, str], other: tuple[str, str], language: str = "csharp") -> float:
     found = [site_of(language, before.split(), after.split()) for before, after in (one, other)]
     assert found[0] is not None and found[1] is not None
-    assert kinship(found[0], found[1]) == kinship(found[1], found[0])
-    return kinship(found[0], found[1])
+    assert tree_similarity(found[0], found[1]) == tree_similarity(found[1], found[0])
+    return tree_similarity(found[0], found[1])
 
 
 @pytest.mark.parametrize(

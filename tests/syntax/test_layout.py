@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from editvec.syntax.languages import Language, code_languages, get
-from editvec.syntax.layout import Change, Layout, arrange, find_braces, move_braces
+from editvec.syntax.layout import Layout, LayoutChange, arrange, find_braces, move_braces
 from editvec.syntax.treesitter import LineEdit, Parsed
 from tests.syntax.samples import SAMPLES
 
@@ -170,7 +170,7 @@ def test_braces_move_with_the_lines(name: str, data: st.DataObject) -> None:
         at = min(len(before), first + size)
         new = data.draw(st.lists(st.sampled_from(before + strange), max_size=3))
         ends = [len("".join(lines).encode()) for lines in (before[:first], before[:at], after, after + new)]
-        changes.append(Change(*ends))
+        changes.append(LayoutChange(*ends))
         after += new
     old, new_data = "".join(before).encode(), "".join(after + before[at:]).encode()
     assert move_braces(list(find_braces(old)), old, new_data, changes) == list(find_braces(new_data))

@@ -19,19 +19,19 @@ import editvec
 from editvec.core.edit import Version
 from editvec.core.errors import UserError
 from editvec.data import edit_files
-from editvec.data.digests import Seen
+from editvec.data.digests import TrainingDigests
 from editvec.neural import config
 from editvec.neural.config import Config, TrainingConfig
 from editvec.neural.layers.products import resolved
-from editvec.neural.model import SEEN, WEIGHTS
+from editvec.neural.model import TRAINING_DIGESTS, WEIGHTS
 from editvec.training import Files, Progress, loop, resume, train
 from tests.neural.edits import edit, random_edits, small_config, ten_edits
 
-_RUN: dict[str, Any] = {"epochs": 3, "batch_edits": 8, "learning_rate": 5e-3, "exchange": 0.5}
+_RUN: dict[str, Any] = {"epochs": 3, "batch_edits": 8, "learning_rate": 5e-3, "vector_swap": 0.5}
 
 
 def _config(**settings: Any) -> Config:
-    made = Config(small_config(dropout=0.3, borrowing=True), TrainingConfig(**_RUN))
+    made = Config(small_config(dropout=0.3, transfer_layer=True), TrainingConfig(**_RUN))
     return config.with_settings(made, settings)
 
 
@@ -56,7 +56,7 @@ def test_a_run_learns_and_leaves_a_model(files: Files, tmp_path: Path) -> None:
         "config.toml",
         "metrics.jsonl",
         "model.safetensors",
-        "seen.u64",
+        "training_digests.u64",
         "vocab.json",
     ]
     assert state.finished
@@ -67,7 +67,7 @@ def test_a_run_learns_and_leaves_a_model(files: Files, tmp_path: Path) -> None:
     assert seen[-1].done == seen[-1].total == 90
     model = editvec.load(tmp_path / "run")
     assert model.encode(random_edits(3)).shape == (3, 32)
-    known = Seen.load(tmp_path / "run" / SEEN)
+    known = TrainingDigests.load(tmp_path / "run" / TRAINING_DIGESTS)
     assert all(each in known for each in random_edits(60))
     assert sum(edit in known for edit in random_edits(20, seed=1)) == 0
 
@@ -202,7 +202,7 @@ def test_a_smaller_share_is_part_of_a_larger_one(files: Files, tmp_path: Path) -
     for share in (0.3, 0.6):
         folder = tmp_path / str(share)
         train(folder, files, _config(epochs=1, fraction=share))
-        known[share] = Seen.load(folder / SEEN)
+        known[share] = TrainingDigests.load(folder / TRAINING_DIGESTS)
         sizes[share] = len(known[share])
     assert 0 < sizes[0.3] < sizes[0.6] < 90
     edits = random_edits(90)
@@ -254,11 +254,11 @@ def test_trees_are_parsed_where_the_config_says_so(tmp_path: Path) -> None:
 
 def test_vectors_are_exchanged_between_edits_of_one_shape(files: Files, tmp_path: Path) -> None:
     train(tmp_path / "run", files, _config())
-    borrowed = editvec.load(tmp_path / "run").network.borrowed
-    assert not torch.equal(borrowed.weight, torch.eye(len(borrowed.bias)))
-    train(tmp_path / "own", files, _config(exchange=0))
-    borrowed = editvec.load(tmp_path / "own").network.borrowed
-    assert torch.equal(borrowed.weight, torch.eye(len(borrowed.bias)))
+    transfer = editvec.load(tmp_path / "run").network.transfer_map
+    assert not torch.equal(transfer.weight, torch.eye(len(transfer.bias)))
+    train(tmp_path / "own", files, _config(vector_swap=0))
+    transfer = editvec.load(tmp_path / "own").network.transfer_map
+    assert torch.equal(transfer.weight, torch.eye(len(transfer.bias)))
 
 
 def test_long_edits_are_left_out_and_counted(files: Files, tmp_path: Path) -> None:

@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-from editvec.evaluation.ratings import Query, Ratings, Shown, Task, read_all
+from editvec.evaluation.ratings import Query, RatedNeighbour, Ratings, RatingTask, read_all
 from editvec.ui.rating import rating_server
 from editvec.ui.server import LocalServer
 from tests.browser import browser_page, wait_until
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-TASK = Task(
+TASK = RatingTask(
     1,
     tuple(
         Query(
-            Shown(f"q{at}", ("a ", HOSTILE), ("b",)),
+            RatedNeighbour(f"q{at}", ("a ", HOSTILE), ("b",)),
             1,
-            (Shown("one", ("c",), (HOSTILE,)), Shown("two", ("d",), ("e",))),
+            (RatedNeighbour("one", ("c",), (HOSTILE,)), RatedNeighbour("two", ("d",), ("e",))),
             {"secret system": (0,), "other": (1,)},
         )
         for at in range(2)

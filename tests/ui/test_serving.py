@@ -12,7 +12,7 @@ import pytest
 
 from editvec.core.edit import Edit, Source, Version
 from editvec.core.match import Suggestion
-from editvec.patterns.pattern import Pattern, Record
+from editvec.patterns.pattern import Evidence, Pattern
 from editvec.rewrite.review import Decisions
 from editvec.ui.report.patterns import Point, render
 from editvec.ui.server import LocalServer
@@ -43,7 +43,7 @@ def _pattern(name: str, language: str = "python") -> Pattern:
         authors=1,
         rule=f"id: {HOSTILE}",
         support=1,
-        record=Record(3, 3),
+        evidence=Evidence(3, 3),
         places=tuple(places),
     )
 

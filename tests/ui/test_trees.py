@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from editvec.neural.grammar import Source, derive, edit_trees, learn
+from editvec.neural.grammar import SourceTree, derive, edit_trees, learn
 from editvec.syntax.snippet import snippet_edit
 from editvec.ui.report.trees import draw_edit
 
 
 def _drawn(before: str, after: str, title: str = "#1") -> tuple[str, list[tuple[str, str]]]:
     trees = edit_trees(snippet_edit(before, after, "csharp"))
-    source = Source.of(trees[0])
+    source = SourceTree.of(trees[0])
     picture = draw_edit(title, source, trees[1], derive(learn(trees), source, trees[1]))
     root = ElementTree.fromstring(picture)
     texts = [(node.text or "", node.attrib["fill"]) for node in root.iter("{http://www.w3.org/2000/svg}text")]

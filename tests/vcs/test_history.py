@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from editvec.core.errors import GitError
 from editvec.mining.extract.versions import hash_of, version_after
 from editvec.vcs import git
-from editvec.vcs.history import Change, FileChange, Hunk, _pieces, unquote, walk
+from editvec.vcs.history import CommitChange, FileChange, Hunk, _pieces, unquote, walk
 from tests.conftest import Repo
 
 TRICKY = [
@@ -52,11 +52,11 @@ def texts(draw: st.DrawFn) -> bytes:
     return data if draw(st.booleans()) else data.rstrip(b"\r\n")
 
 
-def changes_of(repo: Repo, *, renames: bool = False, pathspecs: Sequence[str] = ("*",)) -> list[Change]:
+def changes_of(repo: Repo, *, renames: bool = False, pathspecs: Sequence[str] = ("*",)) -> list[CommitChange]:
     repository = git.open_repository(repo.path)
     found = list(walk(repository, git.list_commits(repository), pathspecs, renames=renames))
-    assert all(isinstance(change, Change) for change in found)
-    return [change for change in found if isinstance(change, Change)]
+    assert all(isinstance(change, CommitChange) for change in found)
+    return [change for change in found if isinstance(change, CommitChange)]
 
 
 def file_changes(repo: Repo, *, renames: bool = False) -> list[FileChange]:

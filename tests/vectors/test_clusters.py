@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from editvec.data.splits import form_of
+from editvec.data.splits import token_hash
 from editvec.vectors import clusters
 from editvec.vectors.clusters import NO_GROUP, Grouping
 from editvec.vectors.index import unit
@@ -68,12 +68,12 @@ def test_a_group_is_described_by_what_is_in_it() -> None:
     vectors[12] = vectors[0]
     grouping = Grouping(np.array([0] * 7 + [1] * 5 + [0]), "given", "")
     units = unit(vectors)
-    first, second = clusters.describe(grouping, units, [form_of(each) for each in edits], edits)
+    first, second = clusters.describe(grouping, units, [token_hash(each) for each in edits], edits)
     assert first.tokens[0] in ("+++", "-1", "-=", "-+")
     assert "+Debug" in second.tokens
     assert len(first) == 8
     assert len(first.examples) == 3
-    assert len({form_of(edits[row]) for row in first.examples}) == 3
+    assert len({token_hash(edits[row]) for row in first.examples}) == 3
     middle = units[list(first.rows)].mean(axis=0)
     assert first.medoid == max(first.rows, key=lambda row: float(units[row] @ middle))
     document = clusters.as_json([first, second], edits)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from editvec.core.edit import Edit
 from editvec.core.errors import BadInputError, UserError
-from editvec.data.splits import form_of
+from editvec.data.splits import token_hash
 from editvec.vectors import index as indexing
 from editvec.vectors.index import building, open_index
 from editvec.vectors.index.cells import exact_search, unit
@@ -59,7 +59,7 @@ def test_what_is_put_in_comes_out(tmp_path: Path) -> None:
     assert found.ids == [each.id for each in edits]
     assert found.edits([4, 0, 4]) == [edits[4], edits[0], edits[4]]
     assert [each.id for each in found.all_edits()] == found.ids
-    assert found.forms.tolist() == [form_of(each) for each in edits]
+    assert found.forms.tolist() == [token_hash(each) for each in edits]
     np.testing.assert_allclose(found.vectoriser().encode(edits[:3]), found.vectors[:3], atol=1e-6)
 
 
@@ -88,7 +88,7 @@ def test_neighbours_leave_out_the_edit_and_its_copies(tmp_path: Path) -> None:
     indexing.build(tmp_path / "i", Given(vectors), edits)
     found = open_index(tmp_path / "i")
     assert [each.row for each in found.neighbours(vectors[0], 9, without_row=0)] == [1, 2, 3]
-    assert [each.edit.id for each in found.neighbours(vectors[0], 1, without_form=form_of(edits[0]))] == ["n2"]
+    assert [each.edit.id for each in found.neighbours(vectors[0], 1, without_form=token_hash(edits[0]))] == ["n2"]
     nearest = found.neighbours(vectors[3], 1, metric="l2")[0]
     assert (nearest.edit.id, nearest.score) == ("n3", 0.0)
     with pytest.raises(UserError, match="2 numbers, the query has 3"):

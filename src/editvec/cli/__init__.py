@@ -69,7 +69,7 @@ def app() -> None:
     editvec show edits.parquet                        # look at some of them
     editvec train --train edits.parquet -o runs/mine  # learn them
     editvec edit runs/mine --before 'i = i + 1;' --like-before 'x = x + 1;' --like-after 'x++;'
-    editvec apply --like 'x = x + 1;' 'x++;' src/     # the same by a proved rule: prints a diff, writes nothing
+    editvec apply --like 'x = x + 1;' 'x++;' src/     # the same by a verified rule: prints a diff, writes nothing
     editvec encode runs/mine edits.parquet -o edits.index
     editvec cluster edits.index                       # which edits belong together
     """

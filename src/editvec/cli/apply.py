@@ -14,7 +14,7 @@ from editvec.cli.options import Number
 if TYPE_CHECKING:
     from editvec.core.edit import Edit
     from editvec.core.splice import TextEdit
-    from editvec.rewrite.plan import Change, Finder
+    from editvec.rewrite.plan import FilePlan, Finder
     from editvec.rules.rule import LoadedRule
 
 _FILES_AT_ONCE = 500
@@ -72,7 +72,7 @@ def apply(
     becomes stdout.
 
     Of examples a rule is made, and with --editor the neural editor rewrites the statements that are like them where the
-    rule does not fire, or where there is none: not proved as a rule is, so look at what it does (-i).
+    rule does not match, or where there is none: not verified as a rule is, so look at what it does (-i).
     With -i the answers are y (yes), n (no), e (edit it first), a (yes to all), q (quit).
 
     A file that would parse worse than before is not written. Exit codes: 0 fine, 1 a file could not be written,
@@ -211,10 +211,14 @@ def _learned(name: str, repo: str, folder: Path | None, everywhere: bool) -> lis
     known = folders.load(folder or default_folder(open_repository(repo)))
     (pattern,) = folders.pick(known, [name])
     if pattern.rule is None:
-        raise UserError(f"no rule could be proved for pattern {name}. Give an example instead: --like BEFORE AFTER.")
+        raise UserError(f"no rule could be verified for pattern {name}. Give an example instead: --like BEFORE AFTER.")
     if not everywhere and not pattern.is_due():
-        record = pattern.record
-        said = f"edited: {record.edited} of {record.matched + record.left} such places" if record else "it is silent"
+        evidence = pattern.evidence
+        said = (
+            f"edited: {evidence.edited} of {evidence.matched + evidence.left} such places"
+            if evidence
+            else "it is silent"
+        )
         raise UserError(
             f"history does not say that pattern {name} is due ({said}). To apply it all the same: --everywhere."
         )
@@ -265,7 +269,7 @@ def _finders(like: tuple[tuple[str, str], ...], names: list[str], model: str | N
     return {name: finder_like(trained, edits, sure) for name, edits in parsed.items()}
 
 
-def _changes(rules: list[LoadedRule], finders: dict[str, Finder], paths: list[Path]) -> Iterator[Change]:
+def _changes(rules: list[LoadedRule], finders: dict[str, Finder], paths: list[Path]) -> Iterator[FilePlan]:
     """What is to be changed, file by file; a rule looks at the files of its language."""
     from editvec.cli.terminal import progress
     from editvec.rewrite.plan import find_changes
@@ -331,7 +335,7 @@ def _pipe(rules: list[LoadedRule], finders: dict[str, Finder], *, check: bool, a
     _close(places, 1, f"{places} places.", [f"stdin is unchanged: {problem}."] if problem else [], check)
 
 
-def _write(change: Change) -> None:
+def _write(change: FilePlan) -> None:
     from editvec.cli.terminal import printable
     from editvec.rewrite.writer import dirty_files, write_file
 
@@ -388,7 +392,7 @@ def _name(path: Path, base: Path) -> bytes:
     return os.fsencode(shown.as_posix().lstrip("/"))
 
 
-def _as_json(change: Change) -> dict[str, Any]:
+def _as_json(change: FilePlan) -> dict[str, Any]:
     places = [_place(change.before, edit) for edit in change.edits]
     return {"path": None if change.path is None else str(change.path), "places": places}
 

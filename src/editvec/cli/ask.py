@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from editvec.core.splice import TextEdit
-    from editvec.rewrite.plan import Change
+    from editvec.rewrite.plan import FilePlan
 
 
 class _QuitError(Exception):
@@ -29,7 +29,7 @@ class Asker:
         self._base = base
         self._all = False
 
-    def ask(self, changes: Iterable[Change]) -> None:
+    def ask(self, changes: Iterable[FilePlan]) -> None:
         """Goes through all places, or as far as the user likes."""
         try:
             for change in changes:
@@ -42,7 +42,7 @@ class Asker:
         except click.Abort:
             self.stopped = True
 
-    def _go_through(self, change: Change) -> None:
+    def _go_through(self, change: FilePlan) -> None:
         from editvec.core.errors import UserError
         from editvec.core.splice import TextEdit
 
@@ -66,7 +66,7 @@ class Asker:
             self.num_files += first
             first = False
 
-    def _write(self, change: Change, data: bytes, edit: TextEdit) -> bytes:
+    def _write(self, change: FilePlan, data: bytes, edit: TextEdit) -> bytes:
         from editvec.core.splice import splice
         from editvec.rewrite.writer import write_file
 
@@ -75,7 +75,7 @@ class Asker:
         write_file(change.path, data, after)
         return after
 
-    def _choose(self, change: Change, data: bytes, edit: TextEdit) -> TextEdit | None:
+    def _choose(self, change: FilePlan, data: bytes, edit: TextEdit) -> TextEdit | None:
         """The edit, another one that the user wrote, or None."""
         from editvec.cli.apply import print_diff
 
@@ -100,7 +100,7 @@ class Asker:
             click.echo("y: yes, n: no, e: edit it first, a: yes to all, q: quit", err=True)
 
 
-def _is_sound(change: Change, data: bytes, edit: TextEdit) -> bool:
+def _is_sound(change: FilePlan, data: bytes, edit: TextEdit) -> bool:
     from editvec.core.splice import splice
     from editvec.rewrite.plan import breaks
     from editvec.syntax.languages import Language, language_of
@@ -109,7 +109,7 @@ def _is_sound(change: Change, data: bytes, edit: TextEdit) -> bool:
     return not isinstance(language, Language) or not breaks(language, data, splice(data, [edit]))
 
 
-def _edited(change: Change, data: bytes, edit: TextEdit) -> TextEdit | None:
+def _edited(change: FilePlan, data: bytes, edit: TextEdit) -> TextEdit | None:
     """The lines of the edit as the user wants them, in the file's encoding and with its line ends; None when the editor
     was left without saving."""
     from editvec.core.splice import TextEdit

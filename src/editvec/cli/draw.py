@@ -27,7 +27,7 @@ def draw(file: str, edit: str, out: Path) -> None:
     from editvec.core.files import write_atomically
     from editvec.data import edit_files
     from editvec.data.sampling import select
-    from editvec.neural.grammar import Source, UnseenError, derive, edit_trees
+    from editvec.neural.grammar import SourceTree, UnseenError, derive, edit_trees
     from editvec.ui.explain import grammar_of
     from editvec.ui.report.trees import draw_edit
 
@@ -38,7 +38,7 @@ def draw(file: str, edit: str, out: Path) -> None:
         before, after = edit_trees(found)
     except UnseenError as error:
         raise UserError(f"edit {edit} cannot be drawn: {error}.") from None
-    source = Source.of(before)
+    source = SourceTree.of(before)
     actions = derive(grammar_of([found, *islice(edit_files.read(file), 200)]), source, after)
     title = f"#{number} {found.id}"
     write_atomically(out, draw_edit(title, source, after, actions).encode("utf-8", "replace"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from editvec.evaluation.decoding import Report
+    from editvec.evaluation.decoding import EvaluationReport
 
 
 @click.command()
@@ -43,13 +43,13 @@ def evaluate(
     from editvec.core.errors import UserError
     from editvec.core.files import atomic
     from editvec.data import edit_files
-    from editvec.data.digests import Seen
-    from editvec.evaluation.decoding import Report, answer_all
-    from editvec.neural.model import SEEN, folder_of, load, needs_trees
+    from editvec.data.digests import TrainingDigests
+    from editvec.evaluation.decoding import EvaluationReport, answer_all
+    from editvec.neural.model import TRAINING_DIGESTS, folder_of, load, needs_trees
 
     model, folder = load(folder), folder_of(folder)
-    seen = Seen.load(folder / SEEN) if (folder / SEEN).exists() else None
-    report = Report()
+    seen = TrainingDigests.load(folder / TRAINING_DIGESTS) if (folder / TRAINING_DIGESTS).exists() else None
+    report = EvaluationReport()
     edits = counted(
         islice(edit_files.read(file, trees=needs_trees(model.config)), limit),
         f"Evaluating {file}",
@@ -74,7 +74,7 @@ def evaluate(
         _print(report, beam, known=seen is not None, pruned=pruned)
 
 
-def _print(report: Report, beam: int, *, known: bool, pruned: bool) -> None:
+def _print(report: EvaluationReport, beam: int, *, known: bool, pruned: bool) -> None:
     from rich.table import Table
 
     from editvec.cli.terminal import console, describe

@@ -58,10 +58,10 @@ def find(
     known = folders.load(folder or default_folder(repository))
     numbers = {pattern.name: number for number, pattern in enumerate(known, 1)}
     picked = folders.pick(known, which)
-    ruled = [pattern for pattern in picked if pattern.rule and pattern.record]
+    ruled = [pattern for pattern in picked if pattern.rule and pattern.evidence]
     if which and not ruled:
         raise UserError(
-            "no rule could be proved for that. What the neural editor found is in the report of editvec learn."
+            "no rule could be verified for that. What the neural editor found is in the report of editvec learn."
         )
     files = present_files(repository, {pattern.language for pattern in ruled}, since=changed_since)
     with progress("Finding", "files") as advance:

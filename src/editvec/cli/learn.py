@@ -39,9 +39,9 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     """Learn the edits that a repository keeps making, as rules, and where they are still due.
 
     REPO is a clone, a bare repository or an address that git can clone; the current folder by default. A rule is kept
-    only when it is proved on the examples, by ast-grep itself where it is one of ast-grep's. Nothing in the repository
-    is changed: patterns.json, rules/, edits.parquet and report.html go to .editvec, which git is told to leave alone
-    (a folder of your own, given with -o, can be committed). Run again later, only new commits are mined.
+    only when it is verified on the examples, by ast-grep itself where it is one of ast-grep's. Nothing in the
+    repository is changed: patterns.json, rules/, edits.parquet and report.html go to .editvec, which git is told to
+    leave alone (a folder of your own, given with -o, can be committed). Run again later, only new commits are mined.
 
     \b
     editvec learn
@@ -53,11 +53,11 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     from editvec.cli.terminal import print_json, progress
     from editvec.core.errors import StoppedError
     from editvec.mining import mine
-    from editvec.mining.batch import Task
+    from editvec.mining.batch import MiningTask
     from editvec.mining.options import locate, pick_languages, pick_paths
     from editvec.mining.recipes import get_recipe
     from editvec.patterns import folder as folders
-    from editvec.patterns.learn import Request
+    from editvec.patterns.learn import LearnRequest
     from editvec.patterns.learn import learn as run
     from editvec.ui.report.patterns import render
 
@@ -65,9 +65,9 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     chosen = pick_languages(options["languages"], recipe)
     repository = locate(repo)
     target = folder or default_folder(repository)
-    request = Request(
-        mine.Request(
-            Task(repository, recipe, chosen, pick_paths(options["paths"])),
+    request = LearnRequest(
+        mine.MiningRequest(
+            MiningTask(repository, recipe, chosen, pick_paths(options["paths"])),
             revisions=tuple(options["revisions"].split()) if options["revisions"] else (),
             since=options["since"],
             until=options["until"],
@@ -135,7 +135,7 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
 
     out, report, patterns = console(), learned.report, learned.patterns
     seconds = learned.seconds
-    proved = sum(pattern.rule is not None for pattern in patterns)
+    verified = sum(pattern.rule is not None for pattern in patterns)
     due = [pattern for pattern in patterns if pattern.places]
     files = {place.path for pattern in due for place in pattern.places}
     count = sum(len(pattern.places) for pattern in due)
@@ -148,11 +148,11 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
         ),
         ("Encoding", f"{describe(len(learned.edits))} edits" if learned.vectors is not None else "skipped"),
         ("Grouping", f"{len(patterns)} patterns in {describe(grouped)} edits"),
-        ("Rules", f"{proved} of {len(patterns)} proved"),
+        ("Rules", f"{verified} of {len(patterns)} verified"),
         ("History", "how often people edited where a rule would have"),
         ("Finding", f"{count} places in {len(files)} files where {len(due)} patterns are still due"),
     ]
-    if proved < len(patterns) and "Editing" in seconds:
+    if verified < len(patterns) and "Editing" in seconds:
         lines.append(("Editing", "places of patterns without a rule, by the neural editor"))
     for stage, text in lines:
         out.print(f"{stage:<9} {text:<72} {seconds.get(stage, 0):6.1f} s")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from editvec.mining.mine import Report
+    from editvec.mining.mine import MiningReport
 
 
 @click.command()
@@ -62,8 +62,8 @@ def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **optio
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from editvec.cli.terminal import print_json, progress, stopwatch
     from editvec.core.errors import StoppedError
-    from editvec.mining.batch import Task
-    from editvec.mining.mine import Request
+    from editvec.mining.batch import MiningTask
+    from editvec.mining.mine import MiningRequest
     from editvec.mining.mine import mine as run
     from editvec.mining.options import locate, pick_languages, pick_paths
     from editvec.mining.recipes import get_recipe
@@ -78,8 +78,8 @@ def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **optio
     )
     chosen = pick_languages(languages, recipe)
     repository = locate(repo)
-    request = Request(
-        Task(repository, recipe, chosen, pick_paths(options["paths"])),
+    request = MiningRequest(
+        MiningTask(repository, recipe, chosen, pick_paths(options["paths"])),
         revisions=tuple(options["revisions"].split()) if options["revisions"] else (),
         since=options["since"],
         until=options["until"],
@@ -111,7 +111,7 @@ def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **optio
         _print_report(report, repository.name, out, seconds())
 
 
-def _print_report(report: Report, name: str, out: str, seconds: float) -> None:
+def _print_report(report: MiningReport, name: str, out: str, seconds: float) -> None:
     from rich.table import Table
 
     from editvec.cli.terminal import console, describe, printable

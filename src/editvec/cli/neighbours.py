@@ -42,7 +42,7 @@ def neighbours(
     from editvec.cli.terminal import console, print_edit, print_json
     from editvec.core.errors import UserError
     from editvec.data.sampling import as_json as edit_as_json
-    from editvec.data.splits import form_of
+    from editvec.data.splits import token_hash
     from editvec.syntax.snippet import snippet_edit
     from editvec.vectors.index import METRICS, open_index
 
@@ -62,7 +62,7 @@ def neighbours(
         number,
         metric=next(known for known in METRICS if known == metric),
         without_row=row,
-        without_form=None if copies else form_of(query),
+        without_form=None if copies else token_hash(query),
         exact=exact,
     )
     if as_json:

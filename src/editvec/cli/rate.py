@@ -44,7 +44,7 @@ def rate(
     """
     from editvec.cli.terminal import describe, print_json
     from editvec.core.errors import UserError
-    from editvec.evaluation.ratings import TASK, Ratings, Task, make_task, read_all, report
+    from editvec.evaluation.ratings import TASK, Ratings, RatingTask, make_task, read_all, report
     from editvec.ui.rating import rating_server
     from editvec.vectors.index import open_index
 
@@ -56,7 +56,7 @@ def rate(
             raise UserError("two indexes have the same name. Rename a folder: systems are told apart by it.")
         opened = dict(zip(names, map(open_index, indexes), strict=True))
         make_task(opened, num_queries=queries, k=number, seed=seed).save(folder)
-    task = Task.load(folder)
+    task = RatingTask.load(folder)
     if as_report or as_json:
         found = report(task, read_all(folder))
         if as_json:

@@ -10,7 +10,7 @@ import click
 from editvec.cli.options import Number
 
 if TYPE_CHECKING:
-    from editvec.reproduction import Table, Workshop
+    from editvec.reproduction import Artifacts, Table
 
 
 @click.command()
@@ -65,10 +65,10 @@ def reproduce(
     from editvec.cli.terminal import print_json
     from editvec.cli.train import setting, watching
     from editvec.core.errors import StoppedError, UserError
-    from editvec.reproduction import TABLES, Workshop, budget, make
+    from editvec.reproduction import TABLES, Artifacts, budget, make
+    from editvec.reproduction.artifacts import describe_time
     from editvec.reproduction.tables import as_json as table_as_json
     from editvec.reproduction.tables import named
-    from editvec.reproduction.workshop import describe_time
 
     names = list(dict.fromkeys(named(name) for name in tables or TABLES))
     if data is None or not data.is_dir():
@@ -76,8 +76,8 @@ def reproduce(
     chosen = dict(setting(text) for text in settings)
     done: list[Table] = []
     with watching() as (watch, notice):
-        shop = Workshop(out, data, fraction, epochs, limit, chosen, notice, watch)
-        to_train = budget(shop, names)
+        artifacts = Artifacts(out, data, fraction, epochs, limit, chosen, notice, watch)
+        to_train = budget(artifacts, names)
         for name, seconds in to_train:
             notice(f"to train: {name}, about {describe_time(seconds)}")
         if to_train:
@@ -87,8 +87,8 @@ def reproduce(
         out.mkdir(parents=True, exist_ok=True)
         try:
             for name in names:
-                done.append(make(shop, name))
-                _write(done, shop, out)
+                done.append(make(artifacts, name))
+                _write(done, artifacts, out)
         except KeyboardInterrupt:
             raise StoppedError("stopped. The same command goes on from here.") from None
     if as_json:
@@ -98,14 +98,14 @@ def reproduce(
     click.echo(f"Report  {out / 'report.html'}  {out / 'report.md'}")
 
 
-def _write(done: list[Table], shop: Workshop, out: Path) -> None:
+def _write(done: list[Table], artifacts: Artifacts, out: Path) -> None:
     """The report, after each table: what is done is there to be read."""
     from editvec.core.files import write_atomically
     from editvec.reproduction import pages
 
-    limit = f", the first {shop.limit:,} test edits" if shop.limit else ""
-    head = f"Trained on {shop.fraction:.0%} of the training sets, at most {shop.num_epochs} epochs{limit}."
-    if shop.is_smoke:
+    limit = f", the first {artifacts.limit:,} test edits" if artifacts.limit else ""
+    head = f"Trained on {artifacts.fraction:.0%} of the training sets, at most {artifacts.num_epochs} epochs{limit}."
+    if artifacts.is_smoke:
         head += " Small models that have hardly learned anything: this shows that it runs; the numbers say nothing."
     write_atomically(out / "report.md", pages.markdown(done, head=head).encode("utf-8", "replace"))
     write_atomically(out / "report.html", pages.html(done, head=head, folder=out).encode("utf-8", "replace"))

@@ -9,8 +9,8 @@ import click
 
 if TYPE_CHECKING:
     from editvec.core.edit import Edit
-    from editvec.rules.sites import Example
-    from editvec.rules.verification import Proved
+    from editvec.rules.sites import RuleExample
+    from editvec.rules.verification import VerifiedRule
 
 
 @click.command()
@@ -56,7 +56,7 @@ def rule(
         raise UserError(f"{ids[0]} is left over. Give more examples with --from BEFORE AFTER, or --edits FILE for ids.")
     if with_tests and out is None:
         raise UserError("--test writes files beside the rules. Say where with -o rule.yml.")
-    examples: list[Example] = []
+    examples: list[RuleExample] = []
     if pairs and not text:
         examples = _from_files(pairs, language)
         found = induce(examples) if examples else []
@@ -77,7 +77,7 @@ def rule(
         click.echo(written.encode("utf-8", "surrogateescape"), nl=False)
     total = len(examples) or len(edits)
     for each in found:
-        share = f"{len(each.proof.support)} of {total} examples" if total > 1 else "proved"
+        share = f"{len(each.verification.support)} of {total} examples" if total > 1 else "verified"
         click.echo(f"editvec: {each.rule.id}: {share}", err=True)
 
 
@@ -87,7 +87,7 @@ class _Nothing(click.ClickException):
     exit_code = 1
 
 
-def _from_files(pairs: tuple[tuple[str, str], ...], language: str | None) -> list[Example]:
+def _from_files(pairs: tuple[tuple[str, str], ...], language: str | None) -> list[RuleExample]:
     """Whole files as examples; prose goes by its edits instead."""
     from editvec.core.errors import UserError
     from editvec.core.text import FileText
@@ -131,7 +131,7 @@ def _from_store(file: str, ids: tuple[str, ...]) -> list[Edit]:
     return [select(edit_files.read(file), identity=identity)[0][1] for identity in ids]
 
 
-def _reason(edits: list[Edit], examples: list[Example]) -> str:
+def _reason(edits: list[Edit], examples: list[RuleExample]) -> str:
     from editvec.rules.induction import why_not
     from editvec.rules.sites import edit_example
 
@@ -143,7 +143,7 @@ def _reason(edits: list[Edit], examples: list[Example]) -> str:
     return why_not(found)
 
 
-def _as_json(each: Proved) -> dict[str, Any]:
+def _as_json(each: VerifiedRule) -> dict[str, Any]:
     from dataclasses import asdict
 
     return {
@@ -151,11 +151,11 @@ def _as_json(each: Proved) -> dict[str, Any]:
         "language": each.rule.language,
         "summary": each.rule.summary,
         "yaml": each.rule.as_yaml(),
-        "proof": asdict(each.proof),
+        "verification": asdict(each.verification),
     }
 
 
-def _write_tests(out: Path, found: list[Proved], edits: list[Edit], examples: list[Example]) -> None:
+def _write_tests(out: Path, found: list[VerifiedRule], edits: list[Edit], examples: list[RuleExample]) -> None:
     """ast-grep's own tests: what must be found (invalid) and what must not (valid)."""
     from editvec.core.files import write_atomically
     from editvec.rules.rule import Rule, test_file
@@ -164,7 +164,7 @@ def _write_tests(out: Path, found: list[Proved], edits: list[Edit], examples: li
     shown = examples or [example for edit in edits if (example := edit_example(edit)) is not None]
     for each in found:
         if isinstance(each.rule, Rule):
-            claimed = [example for example in shown if example.id in each.proof.support]
+            claimed = [example for example in shown if example.id in each.verification.support]
             texts = [(example.before.decode(), example.after.decode()) for example in claimed]
             place = out.with_name(f"{each.rule.id}-test.yml")
             write_atomically(place, test_file(each.rule, texts).encode())

@@ -43,7 +43,7 @@ def serve(repo: str, folder: Path | None, min_confidence: float, port: int) -> N
         raise UserError(f"{repo} has no work tree. Give a clone with files in it.")
     target = folder or default_folder(repository)
     known = folders.load(target)
-    ruled = [pattern for pattern in known if pattern.rule and pattern.record]
+    ruled = [pattern for pattern in known if pattern.rule and pattern.evidence]
     with progress("Finding", "files") as advance:
         found = find_places(
             ruled, present_files(repository, {pattern.language for pattern in ruled}), min_confidence, advance

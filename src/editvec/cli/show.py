@@ -83,7 +83,7 @@ def _derivations(file: str, edits: list[Edit]) -> list[list[str] | None]:
     from itertools import islice
 
     from editvec.data import edit_files
-    from editvec.neural.grammar import Source, UnseenError, derive, edit_trees
+    from editvec.neural.grammar import SourceTree, UnseenError, derive, edit_trees
     from editvec.ui.explain import grammar_of, tell
 
     grammar = grammar_of([*edits, *islice(edit_files.read(file, damage=edit_files.Damage()), _GRAMMAR_EDITS)])
@@ -91,7 +91,7 @@ def _derivations(file: str, edits: list[Edit]) -> list[list[str] | None]:
     for edit in edits:
         try:
             before, after = edit_trees(edit)
-            source = Source.of(before)
+            source = SourceTree.of(before)
             told.append(tell(grammar, source, derive(grammar, source, after)))
         except UnseenError as error:
             told.append([f"no derivation: {error}"])

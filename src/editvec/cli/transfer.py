@@ -55,7 +55,7 @@ def transfer(
     from editvec.core.errors import StoppedError, UserError
     from editvec.data import edit_files
     from editvec.data.labels import label_of
-    from editvec.data.splits import form_of
+    from editvec.data.splits import token_hash
     from editvec.evaluation.journal import PairJournal
     from editvec.evaluation.transfer import answer_pairs, plan, summarise
     from editvec.suggest.few_shot import SETTINGS
@@ -69,7 +69,7 @@ def transfer(
     labels = [label for _, label in labelled if label]
     alike = trained.model.config.encoder == "none"
     made = plan(labels, protocol, num_seeds=seeds, max_pairs=pairs, alike=alike, seed=seed)
-    content = [(edit.id, form_of(edit), edit.model_context) for edit in edits]
+    content = [(edit.id, token_hash(edit), edit.model_context) for edit in edits]
     reading_back = None if plain else (SETTINGS, trained.second_digest)
     about = (trained.digest, content, protocol, seeds, pairs, seed, beam, reading_back)
     kept = PairJournal(journal, about) if journal else PairJournal.in_cache(about)

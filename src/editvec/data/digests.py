@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from editvec.core.edit import Edit
 from editvec.core.errors import BadInputError
 from editvec.core.files import write_atomically
-from editvec.data.splits import form_of
+from editvec.data.splits import token_hash
 
 _DIGEST = np.dtype("<u8")
 
 
-class Seen:
+class TrainingDigests:
     """A set of edits: two are the same when before and after are, token by token."""
 
     def __init__(self, digests: NDArray[np.uint64]) -> None:
@@ -27,12 +27,12 @@ class Seen:
         return len(self._digests)
 
     def __contains__(self, edit: Edit) -> bool:
-        digest = np.uint64(form_of(edit))
+        digest = np.uint64(token_hash(edit))
         place = int(np.searchsorted(self._digests, digest))
         return place < len(self._digests) and self._digests[place] == digest
 
     @classmethod
-    def of(cls, edits: Iterable[Edit]) -> Seen:
+    def of(cls, edits: Iterable[Edit]) -> TrainingDigests:
         """The set of some edits."""
         noted = Notes()
         for _ in noted.noting(edits):
@@ -44,7 +44,7 @@ class Seen:
         write_atomically(path, self._digests.astype(_DIGEST, copy=False).data)
 
     @classmethod
-    def load(cls, path: Path) -> Seen:
+    def load(cls, path: Path) -> TrainingDigests:
         """Reads what `save` wrote."""
         content = path.read_bytes()
         if len(content) % _DIGEST.itemsize:
@@ -61,14 +61,14 @@ class Notes:
     def noting(self, edits: Iterable[Edit]) -> Iterator[Edit]:
         """The edits as they are."""
         for edit in edits:
-            self._digests.append(form_of(edit))
+            self._digests.append(token_hash(edit))
             yield edit
 
-    def seen(self) -> Seen:
+    def seen(self) -> TrainingDigests:
         """What was noted; nothing is after that."""
         noted, self._digests = self._digests, array("Q")
         digests = np.frombuffer(noted, np.uint64) if noted else np.empty(0, np.uint64)
         digests.sort()
         first = np.ones(len(digests), np.bool_)
         np.not_equal(digests[1:], digests[:-1], out=first[1:])
-        return Seen(digests[first])
+        return TrainingDigests(digests[first])

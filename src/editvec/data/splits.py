@@ -64,7 +64,7 @@ def _date(edit: Edit) -> datetime:
     return max(edit.source.author_date, _EPOCH)
 
 
-def form_of(edit: Edit) -> int:
+def token_hash(edit: Edit) -> int:
     """What makes two edits verbatim the same to a model: a digest of the tokens before and after."""
     return int.from_bytes(
         blake2b(repr((edit.model_before, edit.model_after)).encode("utf-8", "replace"), digest_size=8).digest()
@@ -92,7 +92,7 @@ def mark_leaks(sides: Sequence[tuple[str, Callable[[], Iterable[Edit]]]]) -> tup
         own: set[int] = set()
         shared: set[int] = set()
         for edit in edits():
-            form = form_of(edit)
+            form = token_hash(edit)
             leak.counts[name] += 1
             if form in seen:
                 leak.leaked[name] += 1
@@ -105,7 +105,7 @@ def mark_leaks(sides: Sequence[tuple[str, Callable[[], Iterable[Edit]]]]) -> tup
 
 def without(edits: Iterable[Edit], forms: set[int]) -> Iterator[Edit]:
     """The edits whose form is not among those given."""
-    return (edit for edit in edits if form_of(edit) not in forms)
+    return (edit for edit in edits if token_hash(edit) not in forms)
 
 
 @dataclass(frozen=True, slots=True)

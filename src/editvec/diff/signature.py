@@ -12,7 +12,7 @@ from itertools import groupby
 from editvec.core.edit import Edit, Tokens
 from editvec.diff.alignment import Alignment, Tag, align
 
-Gist = frozenset[tuple[str, str]]
+ChangedTokens = frozenset[tuple[str, str]]
 _VARIABLE = re.compile(r"VAR\d+$")
 _NO_NAME = "LITERAL"
 _JOINTS = frozenset("()[]{}.,;:")
@@ -20,7 +20,7 @@ _JOINTS = frozenset("()[]{}.,;:")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Shape:
+class Signature:
     """Runs of changed tokens in order, each (removed, added)."""
 
     runs: tuple[tuple[Tokens, Tokens], ...]
@@ -59,30 +59,30 @@ class Shape:
         return frozenset(token for sign, token in self.changes if sign == "-" and _is_own(token))
 
 
-def shape_of(edit: Edit) -> Shape:
+def signature_of(edit: Edit) -> Signature:
     """The shape of an edit."""
-    return shape_between(edit.model_before, edit.model_after)
+    return signature_between(edit.model_before, edit.model_after)
 
 
-def gist_between(before: Tokens, after: Tokens) -> Gist:
+def changed_tokens_between(before: Tokens, after: Tokens) -> ChangedTokens:
     """The words and operators that are put in and those that are taken away for good, with their signs: the same for
     `x = x + 1 → x++` and `this.n = this.n + 1 → this.n++`, another one for `x = x - 1 → x++`."""
     stays = frozenset(after)
     return frozenset(
         (sign, token)
-        for sign, token in shape_between(before, after).changes
+        for sign, token in signature_between(before, after).changes
         if _is_own(token) and token not in _JOINTS and (sign == "+" or token not in stays)
     )
 
 
-def shape_between(before: Tokens, after: Tokens, alignment: Alignment | None = None) -> Shape:
+def signature_between(before: Tokens, after: Tokens, alignment: Alignment | None = None) -> Signature:
     """The shape of what happened to tokens, whose alignment may be known."""
     numbers: dict[str, str] = {}
 
     def named(token: str) -> str:
         return numbers.setdefault(token, f"VAR{len(numbers)}") if _VARIABLE.match(token) else token
 
-    return Shape(
+    return Signature(
         tuple(
             (tuple(map(named, removed)), tuple(map(named, added)))
             for removed, added in _runs(before, after, alignment or align(before, after))
@@ -90,7 +90,7 @@ def shape_between(before: Tokens, after: Tokens, alignment: Alignment | None = N
     )
 
 
-def alikeness(one: Shape, other: Shape) -> float:
+def alikeness(one: Signature, other: Signature) -> float:
     """The share of changed tokens that two shapes have in common (Jaccard)."""
     together = one.changes | other.changes
     return len(one.changes & other.changes) / len(together) if together else 1.0

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from editvec.core.edit import Edit
-from editvec.data.digests import Seen
+from editvec.data.digests import TrainingDigests
 from editvec.evaluation import metrics
 from editvec.evaluation.metrics import Estimate
 from editvec.neural.batch import by_length
@@ -118,7 +118,7 @@ class Scores:
 
 
 @dataclass(slots=True)
-class Report:
+class EvaluationReport:
     """Scores on all edits and on those that the model was not trained on."""
 
     all: Scores = field(default_factory=Scores)
@@ -141,7 +141,12 @@ class Report:
 
 
 def answer_all(
-    model: EditModel, edits: Iterable[Edit], report: Report, *, k: int = 5, seen: Seen | None = None
+    model: EditModel,
+    edits: Iterable[Edit],
+    report: EvaluationReport,
+    *,
+    k: int = 5,
+    seen: TrainingDigests | None = None,
 ) -> Iterator[Answer]:
     """The answers to edits, in their order, counted in the report as they come; edits longer than the model reads, or
     without a tree that it knows, are counted as such."""
@@ -165,7 +170,12 @@ def answer_all(
 
 
 def _answer(
-    model: EditModel, edit: Edit, example: Example, log_prob: float, found: list[Candidate], seen: Seen | None
+    model: EditModel,
+    edit: Edit,
+    example: Example,
+    log_prob: float,
+    found: list[Candidate],
+    seen: TrainingDigests | None,
 ) -> Answer:
     # What the model reads is what it can be asked to write: lower-cased where it lower-cases. A token that it could
     # not name is wrong whatever the true one is.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
-from editvec.data.splits import form_of
+from editvec.data.splits import token_hash
 from editvec.evaluation import metrics
 from editvec.evaluation.metrics import Estimate
 from editvec.vectors.clusters import kmeans
@@ -89,7 +89,7 @@ def probe(
 ) -> Probe:
     """Measures the vectors of labelled edits."""
     units = unit(np.asarray(vectors, np.float32))
-    forms = np.array([form_of(edit) for edit in edits], np.uint64)
+    forms = np.array([token_hash(edit) for edit in edits], np.uint64)
     known = np.array(labels)
     first = {key: place for place, key in reversed(list(enumerate(zip(forms.tolist(), labels, strict=True))))}
     distinct = np.array(sorted(first.values()), np.int64)

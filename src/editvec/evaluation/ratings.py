@@ -35,7 +35,7 @@ _RATER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class RatedNeighbour:
     """An edit as a rater sees it: texts that take turns, what stayed and what changed."""
 
     id: str
@@ -47,16 +47,16 @@ class Shown:
 class Query:
     """An edit, and what the systems found for it, in an order of chance."""
 
-    edit: Shown
+    edit: RatedNeighbour
     size: int
     """Its token edit distance."""
-    candidates: tuple[Shown, ...]
+    candidates: tuple[RatedNeighbour, ...]
     ranks: Mapping[str, tuple[int, ...]]
     """For each system its candidates by their places here, the nearest first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class RatingTask:
     """What is to be rated."""
 
     k: int
@@ -73,7 +73,7 @@ class Task:
         write_atomically(folder / TASK, orjson.dumps(asdict(self)))
 
     @classmethod
-    def load(cls, folder: Path) -> Task:
+    def load(cls, folder: Path) -> RatingTask:
         """Reads what `save` wrote."""
         path = folder / TASK
         if not path.is_file():
@@ -91,8 +91,8 @@ class Task:
         return task
 
 
-def _shown(found: dict[str, Any]) -> Shown:
-    return Shown(str(found["id"]), tuple(map(str, found["before"])), tuple(map(str, found["after"])))
+def _shown(found: dict[str, Any]) -> RatedNeighbour:
+    return RatedNeighbour(str(found["id"]), tuple(map(str, found["before"])), tuple(map(str, found["after"])))
 
 
 def _query(found: dict[str, Any]) -> Query:
@@ -103,12 +103,12 @@ def _query(found: dict[str, Any]) -> Query:
     return Query(_shown(found["edit"]), int(found["size"]), candidates, ranks)
 
 
-def _as_shown(edit: Edit) -> Shown:
+def _as_shown(edit: Edit) -> RatedNeighbour:
     before, after = word_diff(edit)
-    return Shown(edit.id, tuple(turns(before)), tuple(turns(after)))
+    return RatedNeighbour(edit.id, tuple(turns(before)), tuple(turns(after)))
 
 
-def make_task(indexes: Mapping[str, Index], *, num_queries: int = 200, k: int = 3, seed: int = 0) -> Task:
+def make_task(indexes: Mapping[str, Index], *, num_queries: int = 200, k: int = 3, seed: int = 0) -> RatingTask:
     """Random edits that all indexes have, and their `k` nearest in each; verbatim copies are no neighbours."""
     known = [dict(zip(index.ids, range(len(index)), strict=True)) for index in indexes.values()]
     if not known:
@@ -121,7 +121,7 @@ def make_task(indexes: Mapping[str, Index], *, num_queries: int = 200, k: int = 
     queries = []
     for at in chosen:
         places: dict[str, int] = {}
-        pool: list[Shown] = []
+        pool: list[RatedNeighbour] = []
         ranks: dict[str, list[int]] = {}
         for (name, index), rows in zip(indexes.items(), known, strict=True):
             row = rows[shared[at]]
@@ -143,7 +143,7 @@ def make_task(indexes: Mapping[str, Index], *, num_queries: int = 200, k: int = 
                 {name: tuple(moved[place] for place in found) for name, found in ranks.items()},
             )
         )
-    return Task(k, tuple(queries))
+    return RatingTask(k, tuple(queries))
 
 
 class Ratings:
@@ -155,7 +155,7 @@ class Ratings:
         self.path = folder / f"{rater}.ratings.jsonl"
         self.values: dict[tuple[int, int], int] = _read_ratings(self.path)
 
-    def rate(self, task: Task, query: int, candidate: int, value: int) -> None:
+    def rate(self, task: RatingTask, query: int, candidate: int, value: int) -> None:
         """Keeps a rating. ValueError when there is no such thing to rate."""
         if not (0 <= query < len(task.queries) and 0 <= candidate < len(task.queries[query].candidates)):
             raise ValueError("no such candidate")
@@ -216,7 +216,7 @@ class RatingReport:
         return asdict(self)
 
 
-def report(task: Task, ratings: Mapping[str, Mapping[tuple[int, int], int]]) -> RatingReport:
+def report(task: RatingTask, ratings: Mapping[str, Mapping[tuple[int, int], int]]) -> RatingReport:
     """Scores of each system, averaged over raters and queries. A query counts for a rater who rated all of it; it has
     no NDCG where nothing in the pool is related."""
     if not any(ratings.values()):
@@ -233,7 +233,7 @@ def report(task: Task, ratings: Mapping[str, Mapping[tuple[int, int], int]]) -> 
     )
 
 
-def _system(task: Task, name: str, ratings: Mapping[str, Mapping[tuple[int, int], int]]) -> SystemScore:
+def _system(task: RatingTask, name: str, ratings: Mapping[str, Mapping[tuple[int, int], int]]) -> SystemScore:
     rows: list[tuple[float, float, float]] = []
     by_size: dict[str, list[float]] = defaultdict(list)
     for number, query in enumerate(task.queries):

@@ -34,7 +34,7 @@ _RESAMPLES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TransferPlan:
     """Which seed is tried on which target, by their places among the edits."""
 
     protocol: str
@@ -55,7 +55,7 @@ def plan(
     max_pairs: int | None = None,
     alike: bool = False,
     seed: int = 0,
-) -> Plan:
+) -> TransferPlan:
     """The pairs of a protocol, the gold ones first. `max_pairs` is for each label of `all-pairs`; where all vectors
     are alike (no encoder), one seed says what ten would."""
     seeds, targets = list(range(len(labels))), list(range(len(labels)))
@@ -70,7 +70,7 @@ def plan(
             pairs = _other_pairs(members, max_pairs, chance)
         seeds += [int(one) for one, _ in pairs]
         targets += [int(other) for _, other in pairs]
-    return Plan(protocol, tuple(labels), np.array(seeds, np.int64), np.array(targets, np.int64))
+    return TransferPlan(protocol, tuple(labels), np.array(seeds, np.int64), np.array(targets, np.int64))
 
 
 def _other_pairs(
@@ -90,7 +90,7 @@ def _other_pairs(
 def answer_pairs(
     model: EditModel,
     edits: Sequence[Edit],
-    made: Plan,
+    made: TransferPlan,
     *,
     k: int = 5,
     plain: bool = False,
@@ -99,7 +99,7 @@ def answer_pairs(
 ) -> Ranks:
     """For each pair the rank of the target's true `after` among the `k` best answers, or NEVER. Vectors are computed
     once; what the journal has is not computed again. An edit that the model cannot read is never right. `plain` takes
-    the editor by its word, as the paper does; else its answers are read back (`EditModel.imitate`)."""
+    the editor by its word, as the paper does; else its answers are read back (`EditModel.write_like`)."""
     examples = [_example(model, edit) for edit in edits]
     readable = [place for place, example in enumerate(examples) if example is not None]
     shown = model.show([edits[place] for place in readable])
@@ -119,10 +119,10 @@ def answer_pairs(
             if is_gold or plain:
                 sources = [example for pair in asked if (example := examples[made.targets[pair]]) is not None]
                 vectors = shown.vectors[seeds]
-                answers = model.write(sources, vectors if is_gold else model.borrow(vectors), k=k)
+                answers = model.write(sources, vectors if is_gold else model.transfer(vectors), k=k)
             else:
                 targets = [edits[made.targets[pair]] for pair in asked]
-                answers = model.imitate(targets, [shown.at([seed]) for seed in seeds], k=k)
+                answers = model.write_like(targets, [shown.at([seed]) for seed in seeds], k=k)
             for pair, candidates in zip(asked, answers, strict=True):
                 wanted = truths[made.targets[pair]]
                 ranks[pair] = metrics.rank_of(wanted, [each.tokens for each in candidates]) or NEVER
@@ -197,7 +197,7 @@ class Summary:
         }
 
 
-def summarise(made: Plan, ranks: Ranks, *, k: int = 5, seed: int = 0) -> Summary:
+def summarise(made: TransferPlan, ranks: Ranks, *, k: int = 5, seed: int = 0) -> Summary:
     """Scores with bootstrap intervals: edits are resampled within each label (`iclr19`: the targets, and the best seed
     is chosen anew each time; `all-pairs`: the seeds, with all that was asked of them)."""
     known = np.array(made.labels)
@@ -266,7 +266,7 @@ def _average(parts: Sequence[tuple[_Resampled, _Resampled]], weights: NDArray[np
     return _score(both[0], both[1])
 
 
-def _table(made: Plan, hit: NDArray[np.bool_], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+def _table(made: TransferPlan, hit: NDArray[np.bool_], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     """Hits as [seeds, targets]."""
     num_seeds = len(np.unique(made.seeds[pairs]))
     return hit[pairs].astype(float).reshape(num_seeds, -1)

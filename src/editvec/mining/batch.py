@@ -19,7 +19,7 @@ from editvec.mining.extract.versions import Versions
 from editvec.mining.recipes import Recipe
 from editvec.syntax.languages import Language, Markup, get, language_of
 from editvec.vcs import filters, git
-from editvec.vcs.history import Change, FileChange, Hunk, Unreadable, walk
+from editvec.vcs.history import CommitChange, FileChange, Hunk, Unreadable, walk
 
 _TRIES = 4
 """How many times the cap of a commit are tried at most, so that a renaming in a thousand places costs little."""
@@ -28,7 +28,7 @@ _MASS_SHARE = 0.5
 
 
 @dataclass(slots=True)
-class Batch:
+class MinedBatch:
     """What a batch of commits gave: candidate edits commit by commit, and commit → what was dropped why."""
 
     commits: tuple[str, ...]
@@ -37,7 +37,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class MiningTask:
     """Everything that a worker needs to know."""
 
     repository: git.Repository
@@ -72,25 +72,25 @@ class _Sifted:
         return len(self.regions) or len(self.hunks)
 
 
-class Reader:
+class CommitReader:
     """Turns commits into candidates, batch by batch. What it keeps between batches saves time and changes nothing."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: MiningTask) -> None:
         self.task = task
         self.recipe = task.recipe
         self.languages = frozenset(task.languages)
         self.versions = Versions(task.repository, task.recipe)
         self.shallow = git.shallow_commits(task.repository)
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> CommitReader:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.versions.close()
 
-    def run(self, commits: Sequence[str]) -> Batch:
+    def run(self, commits: Sequence[str]) -> MinedBatch:
         """The candidates of a batch."""
-        batch = Batch(tuple(commits))
+        batch = MinedBatch(tuple(commits))
         for change in walk(self.task.repository, commits, self.task.pathspecs(), renames=self.recipe.renames):
             if isinstance(change, Unreadable):
                 batch.tallies[change.identity] = Counter(unreadable=1)
@@ -102,7 +102,7 @@ class Reader:
             batch.tallies[commit] = Counter(unreadable=1)
         return batch
 
-    def _edits(self, change: Change, tally: Counter[str]) -> list[Edit]:
+    def _edits(self, change: CommitChange, tally: Counter[str]) -> list[Edit]:
         """The candidates of a commit, in order; of a commit with very many, those of a sample of its files."""
         local: Counter[str] = Counter()
         todo = [sifted for item in change.files if (sifted := self._sift(item, local)) is not None]
@@ -156,7 +156,7 @@ class Reader:
         regions = tuple(code.find_regions(item.hunks, passing, recipe, tally))
         return _Sifted(item, language, tuple(passing), regions) if regions else None
 
-    def _cut(self, change: Change, sifted: _Sifted, tally: Counter[str]) -> Iterator[Edit]:
+    def _cut(self, change: CommitChange, sifted: _Sifted, tally: Counter[str]) -> Iterator[Edit]:
         texts = self.versions.texts(sifted.change)
         if isinstance(texts, str):
             tally[texts] += sifted.size

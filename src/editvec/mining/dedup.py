@@ -1,8 +1,8 @@
 """The filters that need to know what came before: copies of edits, and edits seen too often.
 
 Candidates go through in the order of history, so what is kept of several equal ones is always the first. What is
-compared are digests of eight bytes, made where the edit was cut, so that the sieve never sees the edits themselves.
-"""
+compared are digests of eight bytes, made where the edit was cut, so that the deduplication never sees the edits
+themselves."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _digest(*parts: Hashable) -> int:
     return int.from_bytes(blake2b(repr(parts).encode("utf-8", "replace"), digest_size=8).digest())
 
 
-class Sieve:
+class Deduplicator:
     """Drops what is a copy of an earlier edit."""
 
     def __init__(self, recipe: Recipe, tally: Counter[str]) -> None:

@@ -2,7 +2,7 @@
 
 A run that was interrupted goes on after its last whole batch, and a run on a history that grew mines only what is
 new, or could not be read before. A batch's file appears when it is whole; one that is damaged is thrown away and mined
-again. Rows are edits in the native schema with their digests beside them, so that the sieve and the final file need no
+again. Rows are edits in the native schema with their digests beside them, so that the dedup and the final file need no
 edit to be rebuilt.
 """
 
@@ -25,7 +25,7 @@ import orjson
 from editvec.core.about import __version__
 from editvec.core.files import atomic
 from editvec.data import edit_files
-from editvec.mining.batch import Batch, Task
+from editvec.mining.batch import MinedBatch, MiningTask
 from editvec.mining.dedup import Digests, digest
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def cache_home() -> Path:
     return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "editvec"
 
 
-def journal_for(task: Task) -> Path:
+def journal_for(task: MiningTask) -> Path:
     """The folder for one repository mined with one set of settings by one version of editvec."""
     repository, recipe = task.repository, task.recipe
     settings = f"{__version__} {_CUT} {edit_files.SCHEMA_VERSION} {repository.path} {repository.name} "
@@ -55,7 +55,7 @@ def journal_for(task: Task) -> Path:
     return cache_home() / "mine" / blake2b(settings.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
-def write_batch(folder: Path, batch: Batch) -> Path:
+def write_batch(folder: Path, batch: MinedBatch) -> Path:
     """Puts a batch on disk."""
     import pyarrow as pa
 
@@ -114,7 +114,7 @@ class Journal:
         return [commit for commit in commits if commit not in self.where or commit in self._unreadable]
 
     def candidates(self, commits: Sequence[str]) -> Iterator[tuple[pa.Table, list[tuple[str, Digests]]]]:
-        """The candidates of the commits, in the commits' order: tables, and what the sieve needs of each row.
+        """The candidates of the commits, in the commits' order: tables, and what the deduplication needs of each row.
 
         Only a few batches are in memory at a time.
         """

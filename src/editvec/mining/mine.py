@@ -1,4 +1,4 @@
-"""The whole of mining: commits → batches on all cores → journal → sieve → one file."""
+"""The whole of mining: commits → batches on all cores → journal → dedup → one file."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 from editvec.core.edit import Edit
 from editvec.core.errors import UserError
 from editvec.data import edit_files
-from editvec.mining.batch import Reader, Task
-from editvec.mining.dedup import Sieve
+from editvec.mining.batch import CommitReader, MiningTask
+from editvec.mining.dedup import Deduplicator
 from editvec.mining.journal import Journal, journal_for, write_batch
 from editvec.vcs import git
 
@@ -42,7 +42,7 @@ def silent(done: int, total: int, found: int) -> None:
 
 
 @dataclass(slots=True)
-class Report:
+class MiningReport:
     """What a run of mining did."""
 
     commits: int = 0
@@ -57,10 +57,10 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class MiningRequest:
     """What to mine: which commits, with how many processes, and whether to use what earlier runs left."""
 
-    task: Task
+    task: MiningTask
     revisions: tuple[str, ...] = ()
     since: str | None = None
     until: str | None = None
@@ -70,9 +70,9 @@ class Request:
     """Use, and leave, a journal; without it the run starts from nothing and leaves nothing."""
 
 
-def mine(request: Request, target: Path, progress: Progress = silent) -> Report:
+def mine(request: MiningRequest, target: Path, progress: Progress = silent) -> MiningReport:
     """Mines a repository into an edit file."""
-    report = Report()
+    report = MiningReport()
     edit_files.check_target(target)
     mined = tables(request, report, progress)
     # All is mined before the file is begun, so a run that is killed meanwhile leaves nothing beside it.
@@ -86,13 +86,13 @@ def mine(request: Request, target: Path, progress: Progress = silent) -> Report:
     return report
 
 
-def edits(request: Request, report: Report, progress: Progress = silent) -> Iterator[Edit]:
+def edits(request: MiningRequest, report: MiningReport, progress: Progress = silent) -> Iterator[Edit]:
     """The mined edits in the order of history; the report is filled on the way."""
     for rows in tables(request, report, progress):
         yield from edit_files.edits_of(rows)
 
 
-def tables(request: Request, report: Report, progress: Progress = silent) -> Iterator[pa.Table]:
+def tables(request: MiningRequest, report: MiningReport, progress: Progress = silent) -> Iterator[pa.Table]:
     """The mined edits as tables of some hundred rows."""
     task = request.task
     commits = git.list_commits(task.repository, revisions=request.revisions, since=request.since, until=request.until)
@@ -107,10 +107,10 @@ def tables(request: Request, report: Report, progress: Progress = silent) -> Ite
         _fill(journal, task, todo, request.workers, len(commits), progress)
         tally = journal.tally(commits)
         report.files, report.hunks = tally.pop("files", 0), tally.pop("hunks", 0)
-        sieve = Sieve(task.recipe, tally)
+        dedup = Deduplicator(task.recipe, tally)
         waiting: list[pa.Table] = []
         for rows, marks in journal.candidates(commits):
-            rows = rows.filter([sieve.keeps(*mark) for mark in marks])
+            rows = rows.filter([dedup.keeps(*mark) for mark in marks])
             report.edits += len(rows)
             report.languages.update(rows["language"].to_pylist())
             waiting.append(rows)
@@ -128,7 +128,9 @@ def _joined(rows: list[pa.Table]) -> pa.Table:
     return pa.concat_tables(rows)
 
 
-def _fill(journal: Journal, task: Task, todo: Sequence[str], workers: int, total: int, progress: Progress) -> None:
+def _fill(
+    journal: Journal, task: MiningTask, todo: Sequence[str], workers: int, total: int, progress: Progress
+) -> None:
     """Mines what is missing, batch by batch; each batch is in the journal as soon as it is there."""
     chunks = [todo[start : start + BATCH_COMMITS] for start in range(0, len(todo), BATCH_COMMITS)]
     done, found = total - len(todo), 0
@@ -140,20 +142,20 @@ def _fill(journal: Journal, task: Task, todo: Sequence[str], workers: int, total
         progress(done, total, found)
 
 
-def _work(task: Task, folder: Path, commits: Sequence[str]) -> Path:
+def _work(task: MiningTask, folder: Path, commits: Sequence[str]) -> Path:
     """One batch, from commits to its file in the journal; in a worker process."""
     return write_batch(folder, _reader(task).run(commits))
 
 
 @cache
-def _reader(task: Task) -> Reader:
+def _reader(task: MiningTask) -> CommitReader:
     """The reader of this worker process: it ends with it."""
-    return Reader(task)
+    return CommitReader(task)
 
 
-def _run(task: Task, folder: Path, chunks: Sequence[Sequence[str]], workers: int) -> Iterator[Path]:
+def _run(task: MiningTask, folder: Path, chunks: Sequence[Sequence[str]], workers: int) -> Iterator[Path]:
     if workers <= 1:
-        with Reader(task) as reader:
+        with CommitReader(task) as reader:
             for chunk in chunks:
                 yield write_batch(folder, reader.run(chunk))
         return

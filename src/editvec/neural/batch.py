@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from editvec.neural.examples import NOWHERE, TAGS, Example, Ids
-from editvec.neural.grammar import Source
+from editvec.neural.grammar import SourceTree
 from editvec.neural.layers.graph import Edges
 from editvec.neural.tree_examples import NO_CHOICE, NO_FORM, ActionSteps, TreePair
 from editvec.neural.vocab import PAD
@@ -77,7 +77,7 @@ class SourceBatch:
     context: Ragged
     graph: SourceGraph | None = None
     """Where the examples have trees."""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SourceTree, ...] = ()
     """What a search copies subtrees from, where the examples have it."""
 
 

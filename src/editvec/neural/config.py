@@ -49,10 +49,10 @@ class ModelConfig:
     """The sequence encoder reads the changed positions alone (Pravilov et al., 2021)."""
     residual: bool = False
     """A token is read as its state in its surroundings plus its embedding, so that a rare one stays itself."""
-    carry: int = 0
+    token_skip: int = 0
     """So many of the tokens that an edit adds have a linear way of their own into the edit vector (encoder `sequence`)
     and out of it to the generator; 0 leaves all to the recurrent layers."""
-    borrowing: bool = False
+    transfer_layer: bool = False
     """A vector that is used on another edit than its own goes through a linear layer first, which can leave out what
     does not hold there."""
     unknown_slots: int = 0
@@ -87,7 +87,7 @@ class TrainingConfig:
     """Epochs without a better dev perplexity before the best model is reloaded and the rate halved."""
     halvings: int = 5
     warmup_steps: int = 0
-    exchange: float = 0.0
+    vector_swap: float = 0.0
     """The share of batches in which an edit is learned from the vector of another one of its shape, so that a vector
     says what is done, and not where or to what."""
     editor_only: bool = False
@@ -115,8 +115,8 @@ RECIPES: Mapping[str, Config] = {
             changed_only=True,
             residual=True,
             tied=True,
-            carry=4,
-            borrowing=True,
+            token_skip=4,
+            transfer_layer=True,
             head_size=2_000,
             unknown_slots=16,
             embed_dropout=0.1,
@@ -127,7 +127,7 @@ RECIPES: Mapping[str, Config] = {
             batch_tokens=8192,
             schedule="linear",
             warmup_steps=500,
-            exchange=0.4,
+            vector_swap=0.4,
         ),
     ),
 }
@@ -141,9 +141,9 @@ _POSITIVE = frozenset(
     "vocab_size min_count max_tokens max_context embed_dim tag_dim tail_dim hidden_dim edit_dim graph_layers "
     "graph_steps epochs batch_edits batch_tokens learning_rate clip patience".split()
 )
-_NOT_NEGATIVE = frozenset(("seed", "warmup_steps", "unknown_slots", "halvings", "head_size", "carry"))
+_NOT_NEGATIVE = frozenset(("seed", "warmup_steps", "unknown_slots", "halvings", "head_size", "token_skip"))
 _HALVED = frozenset(("embed_dim", "edit_dim"))
-_SHARES = frozenset(("dropout", "embed_dropout", "graph_dropout", "exchange"))
+_SHARES = frozenset(("dropout", "embed_dropout", "graph_dropout", "vector_swap"))
 _Section = TypeVar("_Section", ModelConfig, TrainingConfig)
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from editvec.core.edit import Edit, Tokens
 from editvec.core.errors import UserError
 from editvec.diff import Alignment, Tag, align
-from editvec.diff.signature import Shape, shape_between
-from editvec.neural.grammar import Grammar, Source, UnseenError, before_tree, edit_trees
+from editvec.diff.signature import Signature, signature_between
+from editvec.neural.grammar import Grammar, SourceTree, UnseenError, before_tree, edit_trees
 from editvec.neural.tree_examples import ActionSteps, TreePair, pair_of, steps_of
 from editvec.neural.vocab import END, PLACE, UNKNOWN, Vocab, read_tokens
 
@@ -51,7 +51,7 @@ class Example:
     """For models that read trees."""
     steps: ActionSteps | None = None
     """For models that write trees."""
-    source: Source | None = None
+    source: SourceTree | None = None
     """What a model that writes trees copies from when it searches. Not kept in a corpus."""
 
 
@@ -117,7 +117,7 @@ class Exampler:
             tags=tags,
             aligned_before=aligned_before,
             aligned_after=aligned_after,
-            shape=_array(_number(shape_between(before, after, aligned)) if self.shapes else []),
+            shape=_array(_number(signature_between(before, after, aligned)) if self.shapes else []),
             trees=trees,
             steps=steps,
             source=source,
@@ -146,7 +146,7 @@ class Exampler:
 
     def _trees(
         self, edit: Edit, alignment: Alignment, id_of: Callable[[str], int], with_after: bool
-    ) -> tuple[TreePair | None, ActionSteps | None, Source | None]:
+    ) -> tuple[TreePair | None, ActionSteps | None, SourceTree | None]:
         grammar = self.grammar
         if grammar is None:
             return None, None, None
@@ -155,7 +155,7 @@ class Exampler:
                 before, after = edit_trees(edit, parsed=self.parsed)
             else:
                 before, after = before_tree(edit, parsed=self.parsed), None
-            source = Source.of(before)
+            source = SourceTree.of(before)
             trees = pair_of(source, after, alignment, grammar)
             steps = steps_of(grammar, source, after, id_of) if self.actions and after else None
         except UnseenError as error:
@@ -201,7 +201,7 @@ def _positions(aligned: Alignment) -> tuple[Ids, Ids, Ids]:
     )
 
 
-def _number(shape: Shape) -> list[int]:
+def _number(shape: Signature) -> list[int]:
     if not (shape.says_something and shape.is_whole):
         return []
     digest = blake2b(repr(shape.runs).encode("utf-8", "surrogatepass"), digest_size=4).digest()

@@ -25,7 +25,7 @@ from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import write_atomically
 from editvec.data.sampling import spread
 from editvec.diff import Tag, align
-from editvec.diff.signature import Gist, gist_between
+from editvec.diff.signature import ChangedTokens, changed_tokens_between
 from editvec.neural import config as configuration
 from editvec.neural.batch import Batch, by_length, by_source, collate, collate_source
 from editvec.neural.checkpoint import Weights, load_weights, only_sizes, save_weights, weights_of
@@ -39,14 +39,14 @@ from editvec.neural.layers.memory import keep_memory
 from editvec.neural.network import EditNetwork
 from editvec.neural.search import Hypothesis
 from editvec.neural.vocab import UNKNOWN, Vocab, read_tokens
-from editvec.rules.similarity import kinship, site_of
-from editvec.suggest.few_shot import LEAST_ANSWERS, MOST_COMPARED, MOST_TRIED, Imitation, Shown, is_made_of
+from editvec.rules.similarity import site_of, tree_similarity
+from editvec.suggest.few_shot import LEAST_ANSWERS, MOST_COMPARED, MOST_TRIED, Demonstrations, FewShotAnswer, is_made_of
 from editvec.syntax.parse import are_sound
 from editvec.syntax.snippet import restore_answer, snippet_edit
 from editvec.syntax.spacing import Habits, habits_of
 
 CONFIG, VOCAB, GRAMMAR = "config.toml", "vocab.json", "grammar.json"
-WEIGHTS, SEEN = "model.safetensors", "seen.u64"
+WEIGHTS, TRAINING_DIGESTS = "model.safetensors", "training_digests.u64"
 SECOND = "editors/graph2tree"
 """In a model's folder, that of its second editor."""
 _BATCH, _TOKENS = 256, 32_768
@@ -127,10 +127,10 @@ class EditModel:
             in_lanes(encode, by_length(examples, _BATCH, _TOKENS))
         return vectors
 
-    def borrow(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    def transfer(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Edit vectors for use on other edits than their own: what `write` takes then."""
         with torch.inference_mode():
-            return self.network.borrow(torch.as_tensor(vectors, dtype=torch.float32)).numpy()
+            return self.network.transfer(torch.as_tensor(vectors, dtype=torch.float32)).numpy()
 
     def write(
         self, examples: Sequence[Example], vectors: NDArray[np.float32] | Tensor, *, k: int = 5, margin: float = MARGIN
@@ -146,7 +146,7 @@ class EditModel:
                 answers[place] = self._merged(examples[place], each)
         return answers
 
-    def show(self, edits: Sequence[Edit]) -> Shown:
+    def show(self, edits: Sequence[Edit]) -> Demonstrations:
         """Edits to do as."""
         examples = self.exampler.all(edits)
         unnamed, places = [], []
@@ -156,46 +156,52 @@ class EditModel:
             unnamed.append(() if any(is_made_of(name, edit) for name in names) else names)
             places.append(site_of(edit.language, before, after))
         afters = tuple(edit.after for edit in edits)
-        return Shown(self.encode_examples(examples), tuple(unnamed), tuple(places), afters)
+        return Demonstrations(self.encode_examples(examples), tuple(unnamed), tuple(places), afters)
 
-    def imitate(self, edits: Sequence[Edit], shown: Sequence[Shown], *, k: int = 5) -> list[list[Candidate]]:
+    def write_like(
+        self, edits: Sequence[Edit], shown: Sequence[Demonstrations], *, k: int = 5
+    ) -> list[list[Candidate]]:
         """What the editors make of each edit's before and context (`after` is not read) when they are to do as the
         edits did that are shown beside it. They write with each vector, and what they wrote is read back (see
         `imitation`)."""
         return [
             [Candidate(each.tokens, each.score, True) for each in found[:k]]
-            for found in self.imitations(edits, shown, k=k)
+            for found in self.few_shot_answers(edits, shown, k=k)
         ]
 
-    def imitations(
+    def few_shot_answers(
         self,
         edits: Sequence[Edit],
-        shown: Sequence[Shown],
+        shown: Sequence[Demonstrations],
         *,
         k: int = 5,
-        gists: Sequence[frozenset[Gist]] | None = None,
-    ) -> list[list[Imitation]]:
-        """All that `imitate` chooses from, the best first. What the model could not name and the edits shown do not
-        name either is left out, and so is what does not parse where before does, and what has none of the `gists`
-        beside it, where some are given. A model whose encoder reads trees cannot read back, and is taken by its
-        word."""
+        allowed_changes: Sequence[frozenset[ChangedTokens]] | None = None,
+    ) -> list[list[FewShotAnswer]]:
+        """All that `write_like` chooses from, the best first. What the model could not name and the edits shown do not
+        name either is left out, and so is what does not parse where before does, and what has none of the
+        `allowed_changes` beside it, where some are given. A model whose encoder reads trees cannot read back, and is
+        taken by its word."""
         examples = [self.exampler(edit, with_after=False) for edit in edits]
         pools: list[dict[Tokens, float]] = [{} for _ in edits]
         for owner, tokens, log_prob in self._pooled(edits, examples, shown, k=max(k, LEAST_ANSWERS)):
             pools[owner][tokens] = float(np.logaddexp(pools[owner].get(tokens, -np.inf), log_prob))
         for at, (edit, pool) in enumerate(zip(edits, pools, strict=True)):
             before = self._before(edit)
-            answers = [each for each in pool if gists is None or gist_between(before, each) in gists[at]]
+            answers = [
+                each
+                for each in pool
+                if allowed_changes is None or changed_tokens_between(before, each) in allowed_changes[at]
+            ]
             sound = are_sound(edit.language, " ".join(before), [" ".join(answer) for answer in answers])
             pools[at] = {answer: pool[answer] for answer, is_sound in zip(answers, sound, strict=True) if is_sound}
         alike = iter(self._likeness(examples, shown, pools))
-        found = [[Imitation(tokens, log_prob, next(alike)) for tokens, log_prob in pool.items()] for pool in pools]
+        found = [[FewShotAnswer(tokens, log_prob, next(alike)) for tokens, log_prob in pool.items()] for pool in pools]
         return [
             sorted(self._compared(edit, each, some), key=lambda answer: -answer.score)
             for edit, each, some in zip(edits, shown, found, strict=True)
         ]
 
-    def _compared(self, edit: Edit, shown: Shown, answers: Sequence[Imitation]) -> list[Imitation]:
+    def _compared(self, edit: Edit, shown: Demonstrations, answers: Sequence[FewShotAnswer]) -> list[FewShotAnswer]:
         """Answers to an edit's before with what their changes of its tree share with the edits shown."""
         places = [site for row in spread(range(len(shown.sites)), MOST_COMPARED) if (site := shown.sites[row])]
         if not places:
@@ -203,15 +209,15 @@ class EditModel:
         before, compared = self._before(edit), []
         for answer in answers:
             place = site_of(edit.language, before, answer.tokens)
-            kin = max(kinship(place, each) for each in places) if place is not None else 0.0
-            compared.append(answer._replace(kinship=kin))
+            similarity = max(tree_similarity(place, each) for each in places) if place is not None else 0.0
+            compared.append(answer._replace(tree_similarity=similarity))
         return compared
 
     def _before(self, edit: Edit) -> Tokens:
         return read_tokens(edit, lowercase=self.config.lowercase)[0]
 
     def _pooled(
-        self, edits: Sequence[Edit], examples: Sequence[Example], shown: Sequence[Shown], *, k: int
+        self, edits: Sequence[Edit], examples: Sequence[Example], shown: Sequence[Demonstrations], *, k: int
     ) -> Iterator[tuple[int, Tokens, float]]:
         """What each editor wrote for each edit with each vector: the edit's place, the tokens, and their share of the
         mean probability."""
@@ -231,7 +237,7 @@ class EditModel:
             ]
             if not asked:
                 continue
-            vectors = self.borrow(np.stack([shown[owner].vectors[row] for owner, row, _ in asked]))
+            vectors = self.transfer(np.stack([shown[owner].vectors[row] for owner, row, _ in asked]))
             written = writer.write([example for *_, example in asked], vectors, k=k)
             for (owner, row, _), found in zip(asked, written, strict=True):
                 for each in found:
@@ -249,7 +255,7 @@ class EditModel:
     def _likeness(
         self,
         examples: Sequence[Example],
-        shown: Sequence[Shown],
+        shown: Sequence[Demonstrations],
         pools: Sequence[Mapping[Tokens, float]],
     ) -> list[float | None]:
         """Of each answer of each pool, how like the edits shown it is."""
@@ -257,10 +263,10 @@ class EditModel:
         if encoder_class(self.config).needs_trees:
             return [None] * len(pairs)
         read = self.encode_examples([self.exampler.answered(examples[owner], tokens) for owner, tokens in pairs])
-        models = [_unit(self.borrow(each.vectors)) for each in shown]
+        models = [_unit(self.transfer(each.vectors)) for each in shown]
         return [
             float((models[owner] @ vector).max())
-            for (owner, _), vector in zip(pairs, _unit(self.borrow(read)), strict=True)
+            for (owner, _), vector in zip(pairs, _unit(self.transfer(read)), strict=True)
         ]
 
     def _merged(self, example: Example, found: Sequence[Hypothesis]) -> list[Candidate]:
@@ -290,27 +296,27 @@ class EditModel:
         if (vector is None) == (like is None):
             raise UserError("give either an edit vector or an example of the edit, not both.")
         if like is None:
-            return self.suggest([edit], [Shown(np.asarray(vector, np.float32)[None])], k=k)[0]
+            return self.suggest([edit], [Demonstrations(np.asarray(vector, np.float32)[None])], k=k)[0]
         examples = [
             each if isinstance(each, Edit) else snippet_edit(each[0], each[1], edit.language)
             for each in ([like] if isinstance(like, Edit | tuple) else like)
         ]
         if not examples:
             raise UserError("give at least one example of the edit.")
-        gists = None if anyway else [frozenset(map(self.gist, examples))]
-        return self.suggest([edit], [self.show(examples)], k=k, gists=gists)[0]
+        allowed_changes = None if anyway else [frozenset(map(self.changed_tokens, examples))]
+        return self.suggest([edit], [self.show(examples)], k=k, allowed_changes=allowed_changes)[0]
 
     def suggest(
         self,
         edits: Sequence[Edit],
-        shown: Sequence[Shown],
+        shown: Sequence[Demonstrations],
         *,
         k: int = 5,
-        gists: Sequence[frozenset[Gist]] | None = None,
+        allowed_changes: Sequence[frozenset[ChangedTokens]] | None = None,
     ) -> list[list[SnippetCandidate]]:
         """The `k` best `after`s of each edit's `before` (its own `after` is not read) that do as the edits did that are
         shown beside it. What the model could not put into the words of `before` is left out, and so is what has none
-        of the `gists` beside it, where some are given."""
+        of the `allowed_changes` beside it, where some are given."""
         for vectors, *_ in shown:
             if vectors.ndim != 2 or not len(vectors) or vectors.shape[1] != self.edit_dim:
                 shape = vectors.shape[1:]
@@ -319,7 +325,7 @@ class EditModel:
                 )
         suggested = []
         for edit, each_shown, answers in zip(
-            edits, shown, self.imitations(edits, shown, k=k, gists=gists), strict=True
+            edits, shown, self.few_shot_answers(edits, shown, k=k, allowed_changes=allowed_changes), strict=True
         ):
             before, habits = self._before(edit), habits_of(each_shown.afters)
             restored = [
@@ -331,11 +337,11 @@ class EditModel:
             suggested.append([each for each, is_sound in zip(restored, sound, strict=True) if is_sound][:k])
         return suggested
 
-    def gist(self, edit: Edit) -> Gist:
+    def changed_tokens(self, edit: Edit) -> ChangedTokens:
         """What an edit puts in and takes away, as this model reads it."""
-        return gist_between(*read_tokens(edit, lowercase=self.config.lowercase)[:2])
+        return changed_tokens_between(*read_tokens(edit, lowercase=self.config.lowercase)[:2])
 
-    def _restored(self, edit: Edit, before: Tokens, answer: Imitation, habits: Habits) -> SnippetCandidate | None:
+    def _restored(self, edit: Edit, before: Tokens, answer: FewShotAnswer, habits: Habits) -> SnippetCandidate | None:
         """An answer in the edit's own words."""
         kept = [
             (place.before, place.after)

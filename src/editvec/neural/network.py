@@ -32,12 +32,12 @@ class EditNetwork(nn.Module):
         if self.encoder.reads and not self.shared:
             self.encoder_reader = _reader(config, num_known)
         self.editor = build_editor(config, self.reader, self.encoder.edit_dim, grammar)
-        if config.borrowing:
-            self.borrowed = nn.Linear(self.encoder.edit_dim, self.encoder.edit_dim)
-            nn.init.zeros_(self.borrowed.weight)
-            self.borrowed.weight.data.fill_diagonal_(1.0)
-            nn.init.zeros_(self.borrowed.bias)
-        self.borrowing = config.borrowing
+        if config.transfer_layer:
+            self.transfer_map = nn.Linear(self.encoder.edit_dim, self.encoder.edit_dim)
+            nn.init.zeros_(self.transfer_map.weight)
+            self.transfer_map.weight.data.fill_diagonal_(1.0)
+            nn.init.zeros_(self.transfer_map.bias)
+        self.transfer_layer = config.transfer_layer
         self.max_steps = self.editor.max_steps_a_token * config.max_tokens + 1
 
     def forward(self, batch: Batch, shown: Batch | None = None, is_other: Tensor | None = None) -> Tensor:
@@ -49,11 +49,11 @@ class EditNetwork(nn.Module):
         else:
             reading = self.reader.read(batch.source, context=self.context)
             vectors = self.vectors(batch if shown is None else shown)
-        if self.borrowing and self.training and is_other is None:
+        if self.transfer_layer and self.training and is_other is None:
             # Several processes need a gradient of every weight in every step.
             is_other = torch.zeros(len(batch), dtype=torch.bool)
-        if self.borrowing and is_other is not None:
-            vectors = torch.where(is_other[:, None], self.borrow(vectors), vectors)
+        if self.transfer_layer and is_other is not None:
+            vectors = torch.where(is_other[:, None], self.transfer_map(vectors), vectors)
         log_probs: Tensor = self.editor(batch.source, reading, vectors, batch.target)
         return log_probs
 
@@ -67,9 +67,9 @@ class EditNetwork(nn.Module):
         vectors: Tensor = self.encoder(batch, before, after)
         return vectors
 
-    def borrow(self, vectors: Tensor) -> Tensor:
+    def transfer(self, vectors: Tensor) -> Tensor:
         """Vectors [any, edit_dim] for use on other edits than their own."""
-        return self.borrowed(vectors) if self.borrowing else vectors
+        return self.transfer_map(vectors) if self.transfer_layer else vectors
 
     def search(
         self, source: SourceBatch, vectors: Tensor, *, k: int, margin: float = math.inf

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.diff import Alignment, Matching, match
-from editvec.neural.grammar import Expand, GenTerm, Grammar, Reduce, Source, derive_steps
+from editvec.neural.grammar import Expand, GenTerm, Grammar, Reduce, SourceTree, derive_steps
 from editvec.neural.vocab import PAD
 from editvec.syntax.tree import Tree
 
@@ -60,7 +60,7 @@ class ActionSteps:
     """… and the node."""
 
 
-def pair_of(source: Source, after: Tree | None, alignment: Alignment, grammar: Grammar) -> TreePair:
+def pair_of(source: SourceTree, after: Tree | None, alignment: Alignment, grammar: Grammar) -> TreePair:
     """Two trees in numbers, or, without `after`, the one before alone."""
     before = source.nodes[0]
     nothing = _array([])
@@ -87,7 +87,7 @@ def pair_of(source: Source, after: Tree | None, alignment: Alignment, grammar: G
     )
 
 
-def steps_of(grammar: Grammar, source: Source, after: Tree, id_of: Callable[[str], int]) -> ActionSteps:
+def steps_of(grammar: Grammar, source: SourceTree, after: Tree, id_of: Callable[[str], int]) -> ActionSteps:
     """The oracle's actions in numbers; UnseenError where the grammar does not allow `after`."""
     slots, parents, choices, texts = [], [], [], []
     copies: list[tuple[int, int]] = []

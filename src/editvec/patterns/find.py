@@ -12,7 +12,7 @@ from editvec.core.match import Match, Suggestion
 from editvec.core.splice import apply_matches
 from editvec.patterns.pattern import Pattern
 from editvec.rewrite.precedence import fitting
-from editvec.rules.matching import fire
+from editvec.rules.matching import match_rules
 from editvec.rules.rule import load_rules
 from editvec.syntax.cst import num_errors
 from editvec.syntax.languages import Language, get
@@ -23,8 +23,8 @@ from editvec.vcs.worktree import File
 def find_places(
     patterns: Sequence[Pattern], files: Iterable[File], min_confidence: float, progress: Callable[[int, int, int], None]
 ) -> dict[str, Pattern]:
-    """The patterns, which all have a rule and a record, by name: each with the places where it is due, and how many
-    there are in its record. A place is the surest pattern's alone; a pattern that promises something has none."""
+    """The patterns, which all have a rule and evidence, by name: each with the places where it is due, and how many
+    there are in its evidence. A place is the surest pattern's alone; a pattern that promises something has none."""
     by_language: dict[str, list[File]] = defaultdict(list)
     for file in files:
         by_language[file.language].append(file)
@@ -38,12 +38,12 @@ def find_places(
             if pattern.language == language and pattern.rule
             for rule in load_rules(pattern.rule)
         ]
-        matches = fire(rules, [file.data for file in group], language)
+        matches = match_rules(rules, [file.data for file in group], language)
         left = Counter(match.rule for each in matches for match in each)
         for name, count in left.items():
-            record = found[name].record
-            if record is not None:
-                found[name] = replace(found[name], record=replace(record, left=count))
+            evidence = found[name].evidence
+            if evidence is not None:
+                found[name] = replace(found[name], evidence=replace(evidence, left=count))
         due = {name for name, each in found.items() if each.is_due(min_confidence)}
         for file, each in zip(group, matches, strict=True):
             sure = [match for match in each if match.rule in due]
@@ -80,9 +80,9 @@ def sound(file: File, matches: list[Match]) -> list[Match]:
 
 
 def _place(file: File, match: Match, pattern: Pattern) -> Suggestion:
-    record = pattern.record
-    assert record is not None
-    why = f"people edited {record.edited} of {record.matched} such places; {record.left} are left"
+    evidence = pattern.evidence
+    assert evidence is not None
+    why = f"people edited {evidence.edited} of {evidence.matched} such places; {evidence.left} are left"
     return place_of(file, match, pattern.confidence, why)
 
 

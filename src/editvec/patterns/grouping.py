@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
-from editvec.diff.signature import Shape, alikeness, shape_of
+from editvec.diff.signature import Signature, alikeness, signature_of
 
 NEAR = 0.8
 """How near (cosine) two shapes' mean vectors must be to be one group."""
@@ -24,12 +24,12 @@ Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class EditGroup:
     """Edits that mean the same, in one language. `members` are places in the edits that were grouped, in their
     order; `medoid` is the one nearest to all."""
 
     language: str
-    shapes: tuple[Shape, ...]
+    shapes: tuple[Signature, ...]
     members: tuple[int, ...]
     medoid: int
 
@@ -46,15 +46,15 @@ def group(
     min_commits: int = 2,
     near: float = NEAR,
     alike: float = ALIKE,
-) -> list[Group]:
+) -> list[EditGroup]:
     """The groups that recur: of at least so many edits from so many commits, the most frequent first. Without vectors,
     a shape is a group."""
-    by_shape: dict[tuple[str, Shape], list[int]] = defaultdict(list)
+    by_signature: dict[tuple[str, Signature], list[int]] = defaultdict(list)
     for place, edit in enumerate(edits):
-        shape = shape_of(edit)
+        shape = signature_of(edit)
         if shape.says_something:
-            by_shape[edit.language, shape].append(place)
-    ordered = sorted(by_shape.items(), key=lambda item: (-len(item[1]), item[0]))
+            by_signature[edit.language, shape].append(place)
+    ordered = sorted(by_signature.items(), key=lambda item: (-len(item[1]), item[0]))
     found = []
     for language in sorted({language for (language, _), _ in ordered}):
         shapes = [(shape, places) for (of, shape), places in ordered if of == language]
@@ -62,7 +62,7 @@ def group(
             members = tuple(sorted(place for at in joined for place in shapes[at][1]))
             if len(members) >= min_edits and num_commits([edits[place] for place in members]) >= min_commits:
                 medoid = _medoid(members, vectors)
-                found.append(Group(language, tuple(shapes[at][0] for at in joined), members, medoid))
+                found.append(EditGroup(language, tuple(shapes[at][0] for at in joined), members, medoid))
     return sorted(found, key=lambda group: (-len(group.members), group.language, group.shapes))
 
 
@@ -77,7 +77,7 @@ def num_authors(edits: Sequence[Edit]) -> int:
 
 
 def _joined(
-    shapes: Sequence[tuple[Shape, list[int]]], vectors: Vectors | None, near: float, alike: float
+    shapes: Sequence[tuple[Signature, list[int]]], vectors: Vectors | None, near: float, alike: float
 ) -> list[list[int]]:
     """Shapes put together: in the order of their frequency, each goes to the most frequent one before it that is near
     and alike and has not itself gone elsewhere, so that there are no chains."""

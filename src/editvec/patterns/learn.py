@@ -1,4 +1,4 @@
-"""All of the main job, stage by stage: mine → encode → group → rules → history's record → places still due."""
+"""All of the main job, stage by stage: mine → encode → group → rules → history's evidence → places still due."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
-from editvec.diff.signature import Shape, shape_of
+from editvec.diff.signature import Signature, signature_of
 from editvec.mining import mine
 from editvec.patterns.find import find_places
 from editvec.patterns.grouping import group
-from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern, Record
+from editvec.patterns.pattern import MIN_CONFIDENCE, Evidence, Pattern
 from editvec.patterns.rules import patterns_of
 from editvec.rules.rule import ProseRule, Rule, dump
 from editvec.suggest.editor import find_by_editor
-from editvec.suggest.evidence import Past, records
+from editvec.suggest.evidence import OldFiles, evidence_of
 from editvec.vcs.worktree import File, present_files
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ Advance = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class LearnRequest:
     """What to learn from, and what counts."""
 
-    mining: mine.Request
+    mining: mine.MiningRequest
     min_edits: int = 3
     min_commits: int = 2
     max_groups: int = 150
@@ -56,7 +56,7 @@ class Learned:
     vectors: NDArray[np.float32] | None
     patterns: list[Pattern]
     """The most worthy first."""
-    report: mine.Report
+    report: mine.MiningReport
     groups: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     """Stage → how long it took."""
@@ -71,10 +71,10 @@ def silent(title: str, unit: str) -> AbstractContextManager[Advance]:
     return nullcontext(mine.silent)
 
 
-def learn(request: Request, model: EditModel | None = None, stages: Stages = silent) -> Learned:
+def learn(request: LearnRequest, model: EditModel | None = None, stages: Stages = silent) -> Learned:
     """Learns a repository's patterns. Without a model, edits are grouped by their shapes alone, and places are found by
     rules alone."""
-    report = mine.Report()
+    report = mine.MiningReport()
     learned = Learned([], None, [], report)
     repository = request.mining.task.repository
     with _stage(learned, stages, "Mining", "commits") as advance:
@@ -94,11 +94,11 @@ def learn(request: Request, model: EditModel | None = None, stages: Stages = sil
             progress=advance,
         )
         named = _named(found)
-    with _stage(learned, stages, "History", "languages") as advance, Past(repository) as past:
+    with _stage(learned, stages, "History", "languages") as advance, OldFiles(repository) as past:
         doubts = _doubts(named, learned.edits)
         tried = _recorded(named, past, doubts, advance)
     with _stage(learned, stages, "Finding", "files") as advance:
-        ruled = [pattern for pattern in tried if pattern.rule and pattern.record]
+        ruled = [pattern for pattern in tried if pattern.rule and pattern.evidence]
         files = list(present_files(repository, {pattern.language for pattern in tried}, revision=request.revision))
         places = find_places(ruled, files, request.min_confidence, advance)
     if model is not None:
@@ -131,8 +131,8 @@ def _edited(
     model: EditModel,
     bare: Sequence[Pattern],
     files: Sequence[File],
-    doubts: dict[str, Record],
-    request: Request,
+    doubts: dict[str, Evidence],
+    request: LearnRequest,
     advance: Advance,
 ) -> dict[str, Pattern]:
     """The most worthy of the patterns without a rule, with the places that the editor is sure of."""
@@ -157,40 +157,40 @@ def _named(found: Sequence[tuple[Pattern, Rule | ProseRule | None]]) -> list[Pat
     return named
 
 
-def _doubts(named: Sequence[Pattern], edits: Sequence[Edit]) -> dict[str, Record]:
+def _doubts(named: Sequence[Pattern], edits: Sequence[Edit]) -> dict[str, Evidence]:
     """Of each pattern, by name, how often people made the reverse edit, and how long ago they last made this one."""
-    shapes = Counter((edit.language, shape_of(edit)) for edit in edits)
+    shapes = Counter((edit.language, signature_of(edit)) for edit in edits)
     end = max((edit.source.author_date for edit in edits if edit.source and edit.source.author_date), default=None)
     return {
-        pattern.name: Record(
+        pattern.name: Evidence(
             0,
             0,
-            reversed=shapes[pattern.language, _reverse(shape_of(pattern.edits[0]))],
+            reversed=shapes[pattern.language, _reverse(signature_of(pattern.edits[0]))],
             years=(end - pattern.span[1]).days / 365.25 if end and pattern.span else 0.0,
         )
         for pattern in named
     }
 
 
-def _recorded(named: Sequence[Pattern], past: Past, doubts: dict[str, Record], advance: Advance) -> list[Pattern]:
+def _recorded(named: Sequence[Pattern], past: OldFiles, doubts: dict[str, Evidence], advance: Advance) -> list[Pattern]:
     """Each with what history says of its rule."""
     languages = sorted({pattern.language for pattern in named if pattern.rule})
-    said: dict[str, Record | None] = {}
+    said: dict[str, Evidence | None] = {}
     for number, language in enumerate(languages):
         advance(number, len(languages), 0)
         ruled = [pattern for pattern in named if pattern.rule and pattern.language == language]
-        for pattern, record in zip(ruled, records(past, ruled, language), strict=True):
+        for pattern, evidence in zip(ruled, evidence_of(past, ruled, language), strict=True):
             doubt = doubts[pattern.name]
-            said[pattern.name] = replace(doubt, matched=record.matched, edited=record.edited) if record else None
+            said[pattern.name] = replace(doubt, matched=evidence.matched, edited=evidence.edited) if evidence else None
     return [_believed(pattern, said.get(pattern.name)) for pattern in named]
 
 
-def _believed(pattern: Pattern, record: Record | None) -> Pattern:
-    """A pattern with its record; without its rule where that does not fire in any of its files as they were."""
-    if record is not None and not record.edited:
+def _believed(pattern: Pattern, evidence: Evidence | None) -> Pattern:
+    """A pattern with its evidence; without its rule where that does not match in any of its files as they were."""
+    if evidence is not None and not evidence.edited:
         return replace(pattern, rule=None, support=0)
-    return replace(pattern, record=record)
+    return replace(pattern, evidence=evidence)
 
 
-def _reverse(shape: Shape) -> Shape:
-    return Shape(tuple((added, removed) for removed, added in shape.runs))
+def _reverse(shape: Signature) -> Signature:
+    return Signature(tuple((added, removed) for removed, added in shape.runs))

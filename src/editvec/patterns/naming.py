@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from editvec.core.edit import Edit
-from editvec.diff.signature import Shape
+from editvec.diff.signature import Signature
 
 _WORD = re.compile(r"[A-Za-z][\w.]*[A-Za-z0-9]|[A-Za-z]")
 _NOISE = re.compile(r"\s*(\(#\d+\)|#\d+|\[[^\]]{1,20}\])\s*|^\w+(\([^)]*\))?!?:\s+|^[A-Z]{2,}-\d+:?\s+")
@@ -64,7 +64,7 @@ def subject_of(message: str) -> str:
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1].rstrip() + "…"
 
 
-def slug_of(shape: Shape, title: str = "") -> str:
+def slug_of(shape: Signature, title: str = "") -> str:
     """A name for a file: what the change brings in, or what it drops; where that is punctuation alone, its title."""
     removed = [token for run in shape.runs for token in run[0] if _NAME.match(token) and not token.startswith("VAR")]
     added = [token for run in shape.runs for token in run[1] if _NAME.match(token) and not token.startswith("VAR")]

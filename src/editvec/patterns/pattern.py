@@ -1,4 +1,4 @@
-"""A pattern: edits that mean the same, what they say together, and what became of it: a rule, a record, places still
+"""A pattern: edits that mean the same, what they say together, and what became of it: a rule, evidence, places still
 due. Plain data, and the documented JSON of `patterns.json`.
 """
 
@@ -20,15 +20,15 @@ from editvec.syntax.languages import Language
 
 MIN_CONFIDENCE = 0.4
 """How sure history must be that a place is due, unless somebody says otherwise."""
-SCHEMA = 1
+SCHEMA = 2
 """Of `patterns.json`."""
 _WORD = re.compile(r"\w+|[^\w\s]")
-_UNRECORDED = 0.3
+_NO_EVIDENCE = 0.3
 """The share of a pattern of which history says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Evidence:
     """What people did where a rule matches: in files in which they made such edits, as they were before."""
 
     matched: int
@@ -55,7 +55,7 @@ class Record:
         """How sure it is that a match is due: the share of its matches that people edited so, less the share of reverse
         edits, and less the longer ago they last made it. A place left until today may be due, or fine as it is: it
         counts a quarter, and more the longer people have left it alone. One edit and one match more are assumed, so
-        that a short record is not a perfect one. (The numbers: see the back-test in EXPERIMENTS.md.)"""
+        that a short evidence is not a perfect one. (The numbers: see the back-test in EXPERIMENTS.md.)"""
         weight = min(1.5, 0.25 + 0.3 * self.years)
         precision = (self.edited + 1) / (self.matched + weight * self.left + 2)
         fresh: float = 0.5 ** (max(0.0, self.years - 1) / 4)
@@ -92,12 +92,12 @@ class Pattern:
     span: tuple[datetime, datetime] | None = None
     """The first and the last time it was made."""
     rule: str | None = None
-    """As YAML, where one was proved."""
+    """As YAML, where one was verified."""
     support: int = 0
     """How many of the edits the rule makes exactly."""
     of_imports: bool = False
     """Whether its edits are of imports alone, which follow their uses."""
-    record: Record | None = None
+    evidence: Evidence | None = None
     places: tuple[Suggestion, ...] = ()
 
     @property
@@ -108,7 +108,7 @@ class Pattern:
     @property
     def confidence(self) -> float:
         """How sure it is that a match of its rule is due."""
-        return self.record.confidence if self.record else 0.0
+        return self.evidence.confidence if self.evidence else 0.0
 
     @property
     def promises(self) -> bool:
@@ -129,10 +129,10 @@ class Pattern:
         """What it is ranked by: how often the team made it (in different commits rather than in one), times how sure
         it is where it is due. A little of that is the share of all that its rule ever matched, so that what was
         finished long ago comes before what says too little. Twice as much when it is due somewhere, a third where no
-        rule could be proved (then its edits are alike at most), and a third for imports, which nobody edits for their
+        rule could be verified (then its edits are alike at most), and a third for imports, which nobody edits for their
         own sake."""
         often = self.commits + math.sqrt(self.num_edits)
-        said = self.confidence + 0.1 * (self.record.share if self.record else _UNRECORDED)
+        said = self.confidence + 0.1 * (self.evidence.share if self.evidence else _NO_EVIDENCE)
         return often * said * (2 if self.places else 1) / (1 if self.rule else 3) / (3 if self.of_imports else 1)
 
     def with_places(self, places: tuple[Suggestion, ...]) -> Pattern:
@@ -158,18 +158,18 @@ class Pattern:
             "first": first.isoformat() if first else None,
             "last": last.isoformat() if last else None,
             "rule": {"file": rule_file, "support": self.support} if rule_file else None,
-            "record": self.record.as_json() if self.record else None,
+            "evidence": self.evidence.as_json() if self.evidence else None,
             "places": [place.as_json() for place in self.places],
         }
 
 
-_RECORDED = ("matched", "edited", "reversed", "left", "years")
+_EVIDENCE = ("matched", "edited", "reversed", "left", "years")
 
 
 def from_json(entry: Mapping[str, Any], rule: str | None) -> Pattern:
     """What `as_json` wrote, with its rule's text; without its edits and places."""
     dates = [datetime.fromisoformat(entry[key]) for key in ("first", "last") if entry[key]]
-    record = entry["record"]
+    evidence = entry["evidence"]
     return Pattern(
         name=entry["name"],
         title=entry["title"],
@@ -184,5 +184,5 @@ def from_json(entry: Mapping[str, Any], rule: str | None) -> Pattern:
         span=(dates[0], dates[1]) if len(dates) == 2 else None,
         rule=rule,
         support=entry["rule"]["support"] if entry["rule"] else 0,
-        record=Record(**{key: record[key] for key in _RECORDED}) if record else None,
+        evidence=Evidence(**{key: evidence[key] for key in _EVIDENCE}) if evidence else None,
     )

@@ -1,4 +1,4 @@
-"""Groups → patterns: each rule that is proved over a group's edits makes a pattern of the edits that it explains; a
+"""Groups → patterns: each rule that is verified over a group's edits makes a pattern of the edits that it explains; a
 group without a rule is a pattern as it is.
 """
 
@@ -8,36 +8,36 @@ from collections.abc import Callable, Iterator, Sequence
 
 from editvec.core.edit import Edit
 from editvec.data.sampling import spread
-from editvec.diff.signature import shape_of
-from editvec.patterns.grouping import Group, num_authors, num_commits
+from editvec.diff.signature import signature_of
+from editvec.patterns.grouping import EditGroup, num_authors, num_commits
 from editvec.patterns.naming import Messages, slug_of
 from editvec.patterns.pattern import Pattern
 from editvec.rules.induction import induce, make_rules
 from editvec.rules.rule import ProseRule, Rule
 from editvec.rules.sites import edit_example
-from editvec.rules.verification import Proved, prove
+from editvec.rules.verification import VerifiedRule, verify
 from editvec.syntax import languages
 from editvec.syntax.languages import Language, Markup
 from editvec.syntax.token import encode
 from editvec.syntax.treesitter import Parsed
 
 _TEACHERS = 20
-"""Edits that a rule is made of; it is proved over more."""
+"""Edits that a rule is made of; it is verified over more."""
 _ROUNDS = 3
 """How often rules are made of what those before left."""
 _WITNESSES = 120
 
 
 def rules_of(edits: Sequence[Edit], min_edits: int, min_commits: int) -> list[tuple[Rule | ProseRule, list[Edit]]]:
-    """The proved rules of a group, each with the edits that it makes exactly; each edit is one rule's."""
+    """The verified rules of a group, each with the edits that it makes exactly; each edit is one rule's."""
     kept: list[tuple[Rule | ProseRule, list[Edit]]] = []
     taken: set[str] = set()
-    for proved in _rounds(edits, taken, min_edits):
+    for verified in _rounds(edits, taken, min_edits):
         before = len(taken)
-        for each in proved:
-            support = set(each.proof.support) - taken
+        for each in verified:
+            support = set(each.verification.support) - taken
             made = [edit for edit in edits if edit.id in support]
-            if each.proof.holds and len(made) >= min_edits and num_commits(made) >= min_commits:
+            if each.verification.holds and len(made) >= min_edits and num_commits(made) >= min_commits:
                 kept.append((each.rule, made))
                 taken |= support
         if len(taken) == before or len(edits) - len(taken) < min_edits:
@@ -45,8 +45,8 @@ def rules_of(edits: Sequence[Edit], min_edits: int, min_commits: int) -> list[tu
     return kept
 
 
-def _rounds(edits: Sequence[Edit], taken: set[str], min_edits: int) -> Iterator[list[Proved]]:
-    """Rules of a group, proved over all of it; each time of those edits that are not taken by then."""
+def _rounds(edits: Sequence[Edit], taken: set[str], min_edits: int) -> Iterator[list[VerifiedRule]]:
+    """Rules of a group, verified over all of it; each time of those edits that are not taken by then."""
     if isinstance(languages.get(edits[0].language), Markup):
         yield make_rules(edits, min_support=min_edits)
         return
@@ -54,14 +54,14 @@ def _rounds(edits: Sequence[Edit], taken: set[str], min_edits: int) -> Iterator[
     known = spread([edit for edit in edits if edit.id in examples], _WITNESSES)
     for _ in range(_ROUNDS):
         teachers = spread([edit for edit in known if edit.id not in taken], _TEACHERS)
-        proved = induce([examples[edit.id] for edit in teachers], min_support=2) if len(teachers) > 1 else []
-        rules = [each.rule for each in proved if isinstance(each.rule, Rule)]
-        proofs = prove(rules, [examples[edit.id] for edit in known])
-        yield [Proved(rule, proof) for rule, proof in zip(rules, proofs, strict=True)]
+        verified = induce([examples[edit.id] for edit in teachers], min_support=2) if len(teachers) > 1 else []
+        rules = [each.rule for each in verified if isinstance(each.rule, Rule)]
+        verifications = verify(rules, [examples[edit.id] for edit in known])
+        yield [VerifiedRule(rule, verification) for rule, verification in zip(rules, verifications, strict=True)]
 
 
 def patterns_of(
-    groups: Sequence[Group],
+    groups: Sequence[EditGroup],
     edits: Sequence[Edit],
     *,
     min_edits: int,
@@ -72,7 +72,7 @@ def patterns_of(
     punctuation changed (a parameter more here and there) is none."""
     messages = Messages(edits)
     ruled: dict[tuple[str, str, str], tuple[Rule | ProseRule, dict[str, Edit]]] = {}
-    bare: list[tuple[Group, list[Edit]]] = []
+    bare: list[tuple[EditGroup, list[Edit]]] = []
     for number, group in enumerate(groups):
         progress(number, len(groups), len(ruled))
         members = group.edits(edits)
@@ -98,7 +98,7 @@ def _pattern(edits: list[Edit], messages: Messages, before: str, after: str, *, 
     dates = [edit.source.author_date for edit in edits if edit.source and edit.source.author_date]
     title = messages.title(edits)
     return Pattern(
-        name=slug_of(shape_of(edits[0]), title),
+        name=slug_of(signature_of(edits[0]), title),
         title=title,
         words=messages.telling(edits),
         language=edits[0].language,

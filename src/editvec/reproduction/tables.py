@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from editvec.core.errors import UserError
-from editvec.reproduction import paper, work
-from editvec.reproduction.workshop import Workshop
+from editvec.reproduction import paper, tasks
+from editvec.reproduction.artifacts import Artifacts
 
 ModelShare = tuple[str, int]
 
@@ -42,20 +42,20 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TablePlan:
     """How a table is made, and of which models (with the share of the training set in per cent)."""
 
     title: str
     where: str
     """In the paper."""
     models: tuple[ModelShare, ...]
-    make: Callable[[Workshop], Table]
+    make: Callable[[Artifacts], Table]
 
 
-def _editors(shop: Workshop) -> Table:
+def _editors(artifacts: Artifacts) -> Table:
     rows = []
     for name, (accuracy, recall, perplexity) in paper.EDITORS.items():
-        found = work.evaluate(shop, name)["all"]
+        found = tasks.evaluate(artifacts, name)["all"]
         rows += [
             Row(name, "Acc@1 %", accuracy, 100 * found["accuracy"]["value"]),
             Row(name, "Recall@5 %", recall, 100 * found["recall@5"]["value"]),
@@ -64,10 +64,10 @@ def _editors(shop: Workshop) -> Table:
     return Table("editors", PLANS["editors"].title, tuple(rows), (_SCORING,))
 
 
-def _transfer(shop: Workshop) -> Table:
+def _transfer(artifacts: Artifacts) -> Table:
     rows = []
     for name, (accuracy, gold, recall, gold_recall) in paper.TRANSFER.items():
-        found = work.transfer(shop, name)
+        found = tasks.transfer(artifacts, name)
         rows += [
             Row(name, "Acc %", accuracy, 100 * found["macro"]["accuracy"]["value"]),
             Row(name, "Recall@5 %", recall, 100 * found["macro"]["recall"]["value"]),
@@ -78,10 +78,10 @@ def _transfer(shop: Workshop) -> Table:
     return Table("transfer", PLANS["transfer"].title, tuple(rows), (_PROTOCOL,))
 
 
-def _fixers(shop: Workshop) -> Table:
+def _fixers(artifacts: Artifacts) -> Table:
     rows = []
     for name, fixers in paper.FIXERS.items():
-        found = {each["label"]: each for each in work.transfer(shop, name)["labels"]}
+        found = {each["label"]: each for each in tasks.transfer(artifacts, name)["labels"]}
         for label in sorted(set(found) | set(fixers)):
             theirs, ours = fixers.get(label, (None, None)), found.get(label)
             measured = (ours["accuracy"]["value"], ours["gold"]["accuracy"]["value"]) if ours else (None, None)
@@ -90,11 +90,11 @@ def _fixers(shop: Workshop) -> Table:
     return Table("fixers", PLANS["fixers"].title, tuple(rows), (_PROTOCOL,))
 
 
-def _sizes(shop: Workshop) -> Table:
+def _sizes(artifacts: Artifacts) -> Table:
     rows = []
     for name, shares in paper.SIZES.items():
         for share, (accuracy, recall, perplexity) in shares.items():
-            found = work.evaluate(shop, name, share)["all"]
+            found = tasks.evaluate(artifacts, name, share)["all"]
             rows += [
                 Row(f"{name} {share} %", "Acc@1 %", accuracy, 100 * found["accuracy"]["value"]),
                 Row(f"{name} {share} %", "Recall@5 %", recall, 100 * found["recall@5"]["value"]),
@@ -103,33 +103,33 @@ def _sizes(shop: Workshop) -> Table:
     return Table("sizes", PLANS["sizes"].title, tuple(rows), (_SCORING,))
 
 
-def _statistics(shop: Workshop) -> Table:
-    found = work.statistics(shop)
+def _statistics(artifacts: Artifacts) -> Table:
+    found = tasks.statistics(artifacts)
     rows = tuple(Row(name, "mean", value, found.get(name), 1) for name, value in paper.STATISTICS.items())
     return Table("statistics", PLANS["statistics"].title, rows, ("Our trees hold every token, the paper's do not.",))
 
 
-def _map(shop: Workshop) -> Table:
-    picture, probed = work.fixers_map(shop, "seq2seq-sequence"), work.probe(shop, "seq2seq-sequence")
+def _map(artifacts: Artifacts) -> Table:
+    picture, probed = tasks.fixers_map(artifacts, "seq2seq-sequence"), tasks.probe(artifacts, "seq2seq-sequence")
     value = 100 * probed["distinct"]["accuracy"]["value"]
     rows = (Row("seq2seq-sequence", "nearest edit has the same fixer %", None, value),)
     notes = ("Up to 100 edits a fixer, fixers with at least 40 (figure 4 of the paper has 13 of them).",)
     return Table("map", PLANS["map"].title, rows, notes, picture)
 
 
-def _clusters(shop: Workshop) -> Table:
+def _clusters(artifacts: Artifacts) -> Table:
     rows, notes = [], []
     for kind, name in (("code", "graph2tree-sequence"), ("prose", "prose-sequence")):
-        found = work.clusters(shop, name)
+        found = tasks.clusters(artifacts, name)
         rows.append(Row(name, "groups", paper.CLUSTERS[kind], found["groups"], 0))
         notes += [f"{name}, {each['size']} edits: {each['before']}  →  {each['after']}" for each in found["examples"]]
     return Table("clusters", PLANS["clusters"].title, tuple(rows), tuple(notes))
 
 
-def _ratings(shop: Workshop) -> Table:
+def _ratings(artifacts: Artifacts) -> Table:
     rows, notes = [], []
     for kind, theirs in (("code", paper.RATED_CODE), ("prose", paper.RATED_PROSE)):
-        found, note = work.ratings(shop, kind, tuple(theirs))
+        found, note = tasks.ratings(artifacts, kind, tuple(theirs))
         notes += [note] if note else []
         for name, values in theirs.items():
             ours = found.get(name)
@@ -151,17 +151,17 @@ def _models(names: Sequence[str], shares: Sequence[int] = (100,)) -> tuple[Model
     return tuple((name, share) for name in names for share in shares)
 
 
-PLANS: Mapping[str, Plan] = {
-    "statistics": Plan("Statistics of GitHubEdits", "table 6", (), _statistics),
-    "editors": Plan("Precision of neural editors", "table 4", _models(tuple(paper.EDITORS)), _editors),
-    "transfer": Plan("One-shot transfer on C#Fixers", "table 5", _models(tuple(paper.TRANSFER)), _transfer),
-    "fixers": Plan("Transfer by fixer", "table 11", _models(tuple(paper.FIXERS)), _fixers),
-    "map": Plan("t-SNE of labelled edits", "figure 4", _models(["seq2seq-sequence"]), _map),
-    "sizes": Plan("Training-set size", "table 12", _models(tuple(paper.SIZES), (20, 40, 60, 80, 100)), _sizes),
-    "clusters": Plan(
+PLANS: Mapping[str, TablePlan] = {
+    "statistics": TablePlan("Statistics of GitHubEdits", "table 6", (), _statistics),
+    "editors": TablePlan("Precision of neural editors", "table 4", _models(tuple(paper.EDITORS)), _editors),
+    "transfer": TablePlan("One-shot transfer on C#Fixers", "table 5", _models(tuple(paper.TRANSFER)), _transfer),
+    "fixers": TablePlan("Transfer by fixer", "table 11", _models(tuple(paper.FIXERS)), _fixers),
+    "map": TablePlan("t-SNE of labelled edits", "figure 4", _models(["seq2seq-sequence"]), _map),
+    "sizes": TablePlan("Training-set size", "table 12", _models(tuple(paper.SIZES), (20, 40, 60, 80, 100)), _sizes),
+    "clusters": TablePlan(
         "Groups by k-means", "tables 9 and 10", _models(["graph2tree-sequence", "prose-sequence"]), _clusters
     ),
-    "ratings": Plan(
+    "ratings": TablePlan(
         "Neighbours rated by people",
         "tables 1 and 2",
         _models(["seq2seq-sequence", "graph2tree-sequence", "graph2tree-graph", "prose-sequence"]),
@@ -191,15 +191,19 @@ def named(name: str) -> str:
     return found
 
 
-def budget(shop: Workshop, names: Sequence[str]) -> list[tuple[str, float]]:
+def budget(artifacts: Artifacts, names: Sequence[str]) -> list[tuple[str, float]]:
     """The models that are still to be trained for some tables, and about how many seconds each takes."""
     wanted = dict.fromkeys(model for name in names for model in PLANS[name].models)
-    return [(shop.model_folder(*model).name, shop.seconds(*model)) for model in wanted if not shop.has_model(*model)]
+    return [
+        (artifacts.model_folder(*model).name, artifacts.seconds(*model))
+        for model in wanted
+        if not artifacts.has_model(*model)
+    ]
 
 
-def make(shop: Workshop, name: str) -> Table:
+def make(artifacts: Artifacts, name: str) -> Table:
     """A table, with all that it needs."""
-    return PLANS[name].make(shop)
+    return PLANS[name].make(artifacts)
 
 
 def as_json(table: Table) -> dict[str, Any]:

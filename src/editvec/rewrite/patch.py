@@ -14,7 +14,7 @@ _ODD = re.compile(rb'[\x00-\x1f"\\\\\x7f-\xff]')
 _ESCAPES = {7: b"a", 8: b"b", 9: b"t", 10: b"n", 11: b"v", 12: b"f", 13: b"r", 34: b'"', 92: b"\\"}
 
 
-class Hunk(NamedTuple):
+class DiffHunk(NamedTuple):
     """Lines [start, end) of a file, counted from 0, become `lines`."""
 
     start: int
@@ -28,7 +28,7 @@ def lines_of(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in found[:-1]] + ([found[-1]] if found[-1] else [])
 
 
-def hunks(data: bytes, edits: Sequence[TextEdit]) -> list[Hunk]:
+def hunks(data: bytes, edits: Sequence[TextEdit]) -> list[DiffHunk]:
     """What the edits do to the lines of a file; lines that stay the same at a hunk's ends are not in it."""
     lines = lines_of(data)
     starts = [0]
@@ -60,24 +60,24 @@ def hunks(data: bytes, edits: Sequence[TextEdit]) -> list[Hunk]:
     return _join(found)
 
 
-def _join(found: list[Hunk]) -> list[Hunk]:
+def _join(found: list[DiffHunk]) -> list[DiffHunk]:
     """Hunks that touch each other are one."""
-    joined: list[Hunk] = []
+    joined: list[DiffHunk] = []
     for hunk in found:
         if joined and joined[-1].end == hunk.start:
             last = joined.pop()
-            hunk = Hunk(last.start, hunk.end, last.lines + hunk.lines)
+            hunk = DiffHunk(last.start, hunk.end, last.lines + hunk.lines)
         joined.append(hunk)
     return joined
 
 
-def _trim(lines: list[bytes], first: int, last: int, after: list[bytes]) -> list[Hunk]:
+def _trim(lines: list[bytes], first: int, last: int, after: list[bytes]) -> list[DiffHunk]:
     low, high = 0, len(after)
     while first < last and low < high and lines[first] == after[low]:
         first, low = first + 1, low + 1
     while first < last and low < high and lines[last - 1] == after[high - 1]:
         last, high = last - 1, high - 1
-    return [Hunk(first, last, tuple(after[low:high]))] if first < last or low < high else []
+    return [DiffHunk(first, last, tuple(after[low:high]))] if first < last or low < high else []
 
 
 def unified_diff(name: bytes, data: bytes, edits: Sequence[TextEdit]) -> bytes:
@@ -88,7 +88,7 @@ def unified_diff(name: bytes, data: bytes, edits: Sequence[TextEdit]) -> bytes:
     lines = lines_of(data)
     parts = [b"--- " + quote(b"a/" + name) + b"\n", b"+++ " + quote(b"b/" + name) + b"\n"]
     shift = 0
-    group: list[Hunk] = []
+    group: list[DiffHunk] = []
     for number, hunk in enumerate(found):
         group.append(hunk)
         following = found[number + 1] if number + 1 < len(found) else None
@@ -99,7 +99,7 @@ def unified_diff(name: bytes, data: bytes, edits: Sequence[TextEdit]) -> bytes:
     return b"".join(parts)
 
 
-def _group(lines: list[bytes], group: list[Hunk], shift: int) -> list[bytes]:
+def _group(lines: list[bytes], group: list[DiffHunk], shift: int) -> list[bytes]:
     """Hunks that share their context."""
     low, high = max(0, group[0].start - _CONTEXT), min(len(lines), group[-1].end + _CONTEXT)
     body: list[bytes] = []

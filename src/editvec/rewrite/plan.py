@@ -1,4 +1,4 @@
-"""Rules over files: where they fire and what the files become. Nothing is written here."""
+"""Rules over files: where they match and what the files become. Nothing is written here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from editvec.core.match import Match
 from editvec.core.splice import TextEdit, compose, disjoint, shrink, splice
 from editvec.core.text import FileText
 from editvec.rewrite.precedence import fitting
-from editvec.rules.matching import fire
+from editvec.rules.matching import match_rules
 from editvec.rules.rule import LoadedRule
 from editvec.syntax import languages
 from editvec.syntax.cst import num_errors
@@ -24,7 +24,7 @@ _MAX_ROUNDS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class FilePlan:
     """What rules would do to a file."""
 
     path: Path | None
@@ -46,7 +46,7 @@ def find_changes(
     language_name: str | None = None,
     *,
     also: Finder | None = None,
-) -> list[Change]:
+) -> list[FilePlan]:
     """What the rules, all of one language, would change in the texts of that language, in order; texts without a place
     for them are left out. What is `also` found counts where no rule fires; then there need not be any."""
     language = languages.get(language_name or rules[0].language)
@@ -57,7 +57,7 @@ def find_changes(
     for _ in range(_MAX_ROUNDS):
         again: dict[int, FileText] = {}
         utf8 = [source.utf8 for source in waiting.values()]
-        found = fire(rules, utf8, language.name)
+        found = match_rules(rules, utf8, language.name)
         if also is not None:
             found = [_beside(*each) for each in zip(found, also(utf8), strict=True)]
             also = None
@@ -80,9 +80,9 @@ def find_changes(
     changes = []
     for (path, data, _), made, problem in zip(before, edits, problems, strict=True):
         if made or problem:
-            change = Change(path, data, tuple(made), problem)
+            change = FilePlan(path, data, tuple(made), problem)
             broken = not problem and isinstance(language, Language) and breaks(language, data, change.after)
-            changes.append(Change(path, data, tuple(made), "it would parse worse than before") if broken else change)
+            changes.append(FilePlan(path, data, tuple(made), "it would parse worse than before") if broken else change)
     return changes
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from editvec.rules.sites import Pair
+from editvec.rules.sites import NodePair
 from editvec.rules.values import (
     innermost,
     is_carried_name,
@@ -95,13 +95,13 @@ Template = Node | Inner | Use
 class Generalised:
     """What pairs have in common: before, after, and the holes that both share."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[NodePair, ...]
     before: Template
     after: Template
     holes: list[Hole] = field(default_factory=list)
 
 
-def generalise(pairs: Sequence[Pair], language: Language, *, with_names: bool = False) -> Generalised:
+def generalise(pairs: Sequence[NodePair], language: Language, *, with_names: bool = False) -> Generalised:
     """The most specific pair of templates of which all pairs are instances; UnboundError where there is none.
 
     From one example, `with_names` also generalises the names of members that the edit carries along.
@@ -123,7 +123,7 @@ class _Work:
     """The state of one anti-unification."""
 
     def __init__(
-        self, language: Language, pairs: Sequence[Pair], *, into_strings: bool = False, with_names: bool = False
+        self, language: Language, pairs: Sequence[NodePair], *, into_strings: bool = False, with_names: bool = False
     ) -> None:
         self.with_names = with_names
         self.language = language

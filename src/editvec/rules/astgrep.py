@@ -34,7 +34,8 @@ def program() -> str:
 
 
 def scan(rules: str, texts: Sequence[bytes], language: str) -> list[list[Match]]:
-    """Where the rules of a YAML text fire in each of the texts, in order; UserError when ast-grep refuses the rules."""
+    """Where the rules of a YAML text match in each of the texts, in order; UserError when ast-grep refuses the
+    rules."""
     with TemporaryDirectory(prefix="editvec-") as name:
         folder = Path(name)
         ending = languages.get(language).extensions[0]

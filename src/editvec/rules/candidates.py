@@ -11,8 +11,8 @@ from functools import lru_cache
 import tree_sitter as ts
 
 from editvec.rules.antiunify import NAMES, Generalised, Hole, Inner, Template, UnboundError, Use, generalise
-from editvec.rules.rule import Metavariable, Piece, Rule, digest
-from editvec.rules.sites import Pair, Site
+from editvec.rules.rule import Metavariable, Rule, RulePiece, digest
+from editvec.rules.sites import NodePair, Site
 from editvec.rules.template import name_holes, weigh, write
 from editvec.rules.values import innermost, is_list, is_spoken_for
 from editvec.syntax.cst import Node, parse
@@ -32,7 +32,7 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _METAVARIABLE = re.compile(r"\$(?:\$\$)?_?([A-Z][A-Z0-9_]*)")
 
 
-def levels(sites: Sequence[Site]) -> Iterator[tuple[Pair, ...]]:
+def levels(sites: Sequence[Site]) -> Iterator[tuple[NodePair, ...]]:
     """For each kind of node before that all sites have, the smallest such pairs; the smallest kind first."""
     seen = set()
     for pair in sites[0].pairs:
@@ -45,7 +45,7 @@ def levels(sites: Sequence[Site]) -> Iterator[tuple[Pair, ...]]:
             yield tuple(p for p in chosen if p is not None)
 
 
-def is_usable(pair: Pair, language: Language) -> bool:
+def is_usable(pair: NodePair, language: Language) -> bool:
     """Whether a pair can be a pattern: a name alone may mean anything, unless it is that of a type or an attribute that
     became another, and so may arguments without what is called."""
     if innermost(pair.before).is_leaf:
@@ -53,7 +53,7 @@ def is_usable(pair: Pair, language: Language) -> bool:
     return not is_list(pair.before)
 
 
-def _of_kinds(site: Site, before: str, after: str) -> Pair | None:
+def _of_kinds(site: Site, before: str, after: str) -> NodePair | None:
     alike = [pair for pair in site.pairs if pair.before.kind == before]
     return next((pair for pair in alike if pair.after.kind == after), alike[0] if alike else None)
 
@@ -110,7 +110,7 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
     return rules
 
 
-def _moves(pair: Pair) -> bool:
+def _moves(pair: NodePair) -> bool:
     """Whether what stands around a pair is something else after the edit, such as a call that was a conversion."""
     one, other = pair.before.parent, pair.after.parent
     return one is not None and other is not None and one.kind != other.kind
@@ -150,7 +150,7 @@ def _rule(found: Generalised, language: Language) -> Rule | None:
     metavariables = tuple(
         _metavariable(hole, language, loosens=_loosens(hole.name, text, after, language)) for hole in found.holes
     )
-    piece = Piece(text, kind, place)
+    piece = RulePiece(text, kind, place)
     return Rule(
         id=digest(language.name, text, after, kind),
         language=language.name,
@@ -184,20 +184,20 @@ def _usual_after(found: Generalised, language: Language) -> str:
     return texts.most_common(1)[0][0]
 
 
-def _again(found: Generalised, pairs: Sequence[Pair], language: Language) -> Generalised:
+def _again(found: Generalised, pairs: Sequence[NodePair], language: Language) -> Generalised:
     """The same with another example first."""
     again = generalise(pairs, language, with_names=True)
     return again if len(again.holes) == len(found.holes) else generalise(pairs, language)
 
 
-def _after_pattern(found: Generalised, language: Language) -> Piece | None:
+def _after_pattern(found: Generalised, language: Language) -> RulePiece | None:
     """The text after as a pattern, where it could be taken for before; its metavariables are anything."""
     if isinstance(found.after, Use) or _node(found.after).kind != _node(found.before).kind:
         return None
     text = write(found.after, one_line=bool(language.terminator), prefix="_")
     kind = _node(found.after).kind
     place = find_place(text, kind, language)
-    return Piece(text, kind, place) if place is not None else None
+    return RulePiece(text, kind, place) if place is not None else None
 
 
 @lru_cache(maxsize=4096)
@@ -219,12 +219,12 @@ def find_place(text: str, kind: str, language: Language) -> tuple[str, str] | No
 
 
 @lru_cache(maxsize=4096)
-def _other_readings(piece: Piece, language: Language) -> tuple[Piece, ...]:
+def _other_readings(piece: RulePiece, language: Language) -> tuple[RulePiece, ...]:
     """What else a statement or a member is in another place: a field looks like a variable. An example is a piece of
     a file, and which of them it was there nobody knows."""
     if piece.kind not in language.units:
         return ()
-    found: dict[str, Piece] = {}
+    found: dict[str, RulePiece] = {}
     plain, size = _without_metavariables(piece.text)
     for opening, closing in language.places:
         root = parse(language, plain.join((opening, closing)).encode("utf-8", "surrogateescape")).root_node
@@ -233,7 +233,7 @@ def _other_readings(piece: Piece, language: Language) -> tuple[Piece, ...]:
         while node is not None and (node.start_byte, node.end_byte) == (start, start + size):
             kind = node.type
             if kind in language.units and kind != piece.kind and not root.has_error:
-                found.setdefault(kind, Piece(piece.text, kind, (opening, closing)))
+                found.setdefault(kind, RulePiece(piece.text, kind, (opening, closing)))
             node = node.parent
     return tuple(each for kind, each in found.items() if find_place(piece.text, kind, language) == each.place)
 

@@ -17,18 +17,18 @@ _REPRESENTATIVES = 4
 _MAX_CLUSTERS = 40
 """Of more shapes than these, the most frequent are merged."""
 
-Cluster = tuple[Site, ...]
+SiteGroup = tuple[Site, ...]
 
 
-def hierarchy(sites: Sequence[Site], language: Language) -> list[Cluster]:
+def hierarchy(sites: Sequence[Site], language: Language) -> list[SiteGroup]:
     """Every cluster of the hierarchy, the shapes first and the largest merged one last."""
     shapes: dict[tuple[str, str, str, str], list[Site]] = {}
     for site in sites:
         shapes.setdefault(_shape(site, language), []).append(site)
-    clusters = [tuple(each) for each in shapes.values()]
-    clusters.sort(key=len, reverse=True)
-    found = list(clusters)
-    waiting = clusters[:_MAX_CLUSTERS]
+    groups = [tuple(each) for each in shapes.values()]
+    groups.sort(key=len, reverse=True)
+    found = list(groups)
+    waiting = groups[:_MAX_CLUSTERS]
     scores: dict[tuple[int, int], float] = {}
     while len(waiting) > 1:
         best: tuple[float, int, int] | None = None
@@ -57,8 +57,8 @@ def _shape(site: Site, language: Language) -> tuple[str, str, str, str]:
     return one, other, pair.before.kind, pair.after.kind
 
 
-def _likeness(one: Cluster, other: Cluster, language: Language) -> float:
-    """How much two clusters have in common; 0 when that is no pattern."""
+def _likeness(one: SiteGroup, other: SiteGroup, language: Language) -> float:
+    """How much two groups have in common; 0 when that is no pattern."""
     chosen = one[:_REPRESENTATIVES] + other[:_REPRESENTATIVES]
     for found in islice(common(chosen, language, min_weight=MIN_WEIGHT / 4), 2):
         if weigh(found.before, language) < MIN_WEIGHT / 2:

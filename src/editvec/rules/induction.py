@@ -1,4 +1,4 @@
-"""Examples of one group → rules that are proved: candidates of every cluster, run by ast-grep, the best kept."""
+"""Examples of one group → rules that are verified: candidates of every cluster, run by ast-grep, the best kept."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from math import inf
 from editvec.core.edit import Edit
 from editvec.rules.antiunify import UnboundError, generalise
 from editvec.rules.candidates import MIN_WEIGHT, candidates, levels
-from editvec.rules.hierarchy import Cluster, hierarchy
+from editvec.rules.hierarchy import SiteGroup, hierarchy
 from editvec.rules.prose import induce_prose
 from editvec.rules.rule import Rule
-from editvec.rules.sites import Example, edit_example, sites
-from editvec.rules.verification import Proof, Proved, prove
+from editvec.rules.sites import RuleExample, edit_example, sites
+from editvec.rules.verification import Verification, VerifiedRule, verify
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
 
 
-def make_rules(edits: Sequence[Edit], *, min_support: int = 1) -> list[Proved]:
-    """The proved rules of a group of edits, the most supported first; code and prose, of one language or of several."""
-    found: list[Proved] = []
+def make_rules(edits: Sequence[Edit], *, min_support: int = 1) -> list[VerifiedRule]:
+    """The verified rules of a group of edits, the most supported first; code and prose, of one language or of
+    several."""
+    found: list[VerifiedRule] = []
     for name in dict.fromkeys(edit.language for edit in edits):
         members = [edit for edit in edits if edit.language == name]
         if isinstance(languages.get(name), Language):
@@ -27,17 +28,17 @@ def make_rules(edits: Sequence[Edit], *, min_support: int = 1) -> list[Proved]:
             found += induce(examples, min_support=min_support) if examples else []
         else:
             found += induce_prose(members, min_support=min_support)
-    return sorted(found, key=lambda each: -len(each.proof.support))
+    return sorted(found, key=lambda each: -len(each.verification.support))
 
 
 def induce(
-    examples: Sequence[Example],
+    examples: Sequence[RuleExample],
     *,
     min_support: int = 1,
     min_weight: float = MIN_WEIGHT,
     max_elsewhere: float = inf,
-) -> list[Proved]:
-    """The proved rules of a group of examples in one language, the most supported first.
+) -> list[VerifiedRule]:
+    """The verified rules of a group of examples in one language, the most supported first.
 
     Each example is claimed by at most one rule. A rule that fires outside the edits more than `max_elsewhere` times for
     every example that it explains says too little, and is no rule.
@@ -49,13 +50,13 @@ def induce(
         for cluster in hierarchy(found, language):
             if len({site.example.id for site in cluster}) >= min_support:
                 rules |= dict.fromkeys(_candidates(cluster, language, min_weight))
-        kept = _cover(list(rules), prove(list(rules), examples), min_support, max_elsewhere)
+        kept = _cover(list(rules), verify(list(rules), examples), min_support, max_elsewhere)
         if kept:
             return _as_written(kept, examples)
     return []
 
 
-def _candidates(cluster: Cluster, language: Language, min_weight: float, halvings: int = 2) -> list[Rule]:
+def _candidates(cluster: SiteGroup, language: Language, min_weight: float, halvings: int = 2) -> list[Rule]:
     """The rules that a cluster may be examples of. One site that only looks like the others can be in the way of all:
     where there is no rule, there may be one of each half."""
     rules = candidates(cluster, language, min_weight=min_weight)
@@ -66,42 +67,55 @@ def _candidates(cluster: Cluster, language: Language, min_weight: float, halving
     return [rule for half in halves for rule in _candidates(half, language, min_weight, halvings - 1)]
 
 
-def _as_written(kept: list[Proved], examples: Sequence[Example]) -> list[Proved]:
-    """The rules whose proof holds for the very YAML that a user gets."""
+def _as_written(kept: list[VerifiedRule], examples: Sequence[RuleExample]) -> list[VerifiedRule]:
+    """The rules whose verification holds for the very YAML that a user gets."""
     rules = [each.rule for each in kept if isinstance(each.rule, Rule)]
-    proofs = prove(rules, examples, as_written=True)
-    return [Proved(rule, proof) for rule, proof in zip(rules, proofs, strict=True) if proof.holds]
-
-
-def _cover(rules: list[Rule], proofs: list[Proof], min_support: int, max_elsewhere: float) -> list[Proved]:
-    """The most supported proved rules, each with examples that no rule before it explains."""
-    good = [
-        Proved(rule, proof)
-        for rule, proof in zip(rules, proofs, strict=True)
-        if proof.holds and proof.elsewhere <= max_elsewhere * len(proof.support)
+    verifications = verify(rules, examples, as_written=True)
+    return [
+        VerifiedRule(rule, verification)
+        for rule, verification in zip(rules, verifications, strict=True)
+        if verification.holds
     ]
-    kept: list[Proved] = []
+
+
+def _cover(
+    rules: list[Rule], verifications: list[Verification], min_support: int, max_elsewhere: float
+) -> list[VerifiedRule]:
+    """The most supported verified rules, each with examples that no rule before it explains."""
+    good = [
+        VerifiedRule(rule, verification)
+        for rule, verification in zip(rules, verifications, strict=True)
+        if verification.holds and verification.elsewhere <= max_elsewhere * len(verification.support)
+    ]
+    kept: list[VerifiedRule] = []
     covered: set[str] = set()
     while good:
         best = max(good, key=lambda each: _merit(each, covered))
-        if len(set(best.proof.support) - covered) < min_support:
+        if len(set(best.verification.support) - covered) < min_support:
             break
         kept.append(best)
-        covered |= set(best.proof.support)
-        good = [each for each in good if not set(each.proof.support) <= covered]
+        covered |= set(best.verification.support)
+        good = [each for each in good if not set(each.verification.support) <= covered]
     return kept
 
 
-def _merit(each: Proved, covered: set[str]) -> tuple[float, ...]:
+def _merit(each: VerifiedRule, covered: set[str]) -> tuple[float, ...]:
     """What is better: explaining more, to the byte, with fewer conditions, in fewer words."""
-    rule, proof = each.rule, each.proof
+    rule, verification = each.rule, each.verification
     assert isinstance(rule, Rule)
-    new = len(set(proof.support) - covered)
+    new = len(set(verification.support) - covered)
     conditions = (bool(rule.inside) and not rule.field) + bool(rule.unlike)
-    return (new, len(proof.support), len(proof.exact), -conditions, -len(rule.before.text), -proof.elsewhere)
+    return (
+        new,
+        len(verification.support),
+        len(verification.exact),
+        -conditions,
+        -len(rule.before.text),
+        -verification.elsewhere,
+    )
 
 
-def why_not(examples: Sequence[Example]) -> str:
+def why_not(examples: Sequence[RuleExample]) -> str:
     """Why there is no rule: the first thing that stands in its way, in words."""
     language = examples[0].language
     found = [site for example in examples for site in sites(example)]
@@ -116,10 +130,10 @@ def why_not(examples: Sequence[Example]) -> str:
             reason = reason or str(error)
     rules = candidates(found, language, min_weight=0.0)
     strong = [rule for rule in rules if rule.weight >= MIN_WEIGHT]
-    for rule, proof in zip(strong, prove(strong, examples), strict=True):
-        if proof.failures:
-            return f"{rule.summary}: it {proof.failures[0][1]}"
-        if proof.conflicts:
+    for rule, verification in zip(strong, verify(strong, examples), strict=True):
+        if verification.failures:
+            return f"{rule.summary}: it {verification.failures[0][1]}"
+        if verification.conflicts:
             return f"{rule.summary}: it writes something else than the edit did"
     if rules and not strong:
         return f"{rules[0].summary} would match nearly everything"

@@ -1,4 +1,4 @@
-"""Where rules fire, for code and prose alike."""
+"""Where rules match, for code and prose alike."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from editvec.rules.prose import find_prose
 from editvec.rules.rule import LoadedRule
 
 
-def fire(rules: Sequence[LoadedRule], texts: Sequence[bytes], language: str) -> list[list[Match]]:
-    """Where rules of one language fire in each of the texts, which must be UTF-8."""
+def match_rules(rules: Sequence[LoadedRule], texts: Sequence[bytes], language: str) -> list[list[Match]]:
+    """Where rules of one language match in each of the texts, which must be UTF-8."""
     found: list[list[Match]] = [[] for _ in texts]
     code = [rule for rule in rules if rule.prose is None]
     if code:

@@ -24,7 +24,7 @@ from editvec.core.edit import Edit
 from editvec.core.match import Match
 from editvec.core.splice import apply_matches
 from editvec.rules.rule import ProseRule
-from editvec.rules.verification import Proof, Proved
+from editvec.rules.verification import Verification, VerifiedRule
 from editvec.syntax import languages
 from editvec.syntax.languages import Markup
 from editvec.syntax.prose import paragraphs
@@ -44,20 +44,20 @@ class _Change(NamedTuple):
     right: tuple[str, ...]
 
 
-def induce_prose(edits: Sequence[Edit], *, min_support: int = 1) -> list[Proved]:
-    """The proved rules of a group of prose edits, the most supported first."""
+def induce_prose(edits: Sequence[Edit], *, min_support: int = 1) -> list[VerifiedRule]:
+    """The verified rules of a group of prose edits, the most supported first."""
     groups: dict[tuple[str, str], list[tuple[Edit, _Change]]] = {}
     for edit in edits:
         if change := _change(edit.before.text, edit.after.text):
             groups.setdefault((change.find, change.write), []).append((edit, change))
-    found: list[Proved] = []
+    found: list[VerifiedRule] = []
     for members in groups.values():
         for rule in _candidates([change for _, change in members], edits[0].language):
-            proof = _prove(rule, edits, [edit for edit, _ in members])
-            if proof.holds and len(proof.support) >= min_support:
-                found.append(Proved(rule, proof))
+            verification = _verify(rule, edits, [edit for edit, _ in members])
+            if verification.holds and len(verification.support) >= min_support:
+                found.append(VerifiedRule(rule, verification))
                 break
-    return sorted(found, key=lambda each: -len(each.proof.support))
+    return sorted(found, key=lambda each: -len(each.verification.support))
 
 
 def _change(before: str, after: str) -> _Change | None:
@@ -97,7 +97,7 @@ def _candidates(changes: Sequence[_Change], language: str) -> Iterator[ProseRule
             yield ProseRule(language, first.find, first.write, left, right)
 
 
-def _prove(rule: ProseRule, edits: Sequence[Edit], claimed: Sequence[Edit]) -> Proof:
+def _verify(rule: ProseRule, edits: Sequence[Edit], claimed: Sequence[Edit]) -> Verification:
     support, exact, failures = [], [], []
     for edit in edits:
         before, after = encode(edit.before.text), encode(edit.after.text)
@@ -109,10 +109,10 @@ def _prove(rule: ProseRule, edits: Sequence[Edit], claimed: Sequence[Edit]) -> P
             else:
                 failures.append((edit.id, "writes something else than the edit did"))
         elif edit in claimed:
-            failures.append((edit.id, "does not fire"))
+            failures.append((edit.id, "does not match"))
         if any(_find(rule, after)):
             failures.append((edit.id, "fires on the text after the edit"))
-    return Proof(tuple(support), tuple(exact), tuple(failures))
+    return Verification(tuple(support), tuple(exact), tuple(failures))
 
 
 def find_prose(rule: ProseRule, data: bytes) -> list[Match]:

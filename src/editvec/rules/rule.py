@@ -40,7 +40,7 @@ class Metavariable:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RulePiece:
     """A piece of code with metavariables, in a place where it is parsed as the kind of node that it is."""
 
     text: str
@@ -58,16 +58,16 @@ class Rule:
 
     id: str
     language: str
-    before: Piece
+    before: RulePiece
     after: str
     metavariables: tuple[Metavariable, ...] = ()
     inside: str = ""
     """The kind of the parent, where the examples need it."""
     field: str = ""
     """What the place is called in that parent."""
-    unlike: tuple[Piece, ...] = ()
+    unlike: tuple[RulePiece, ...] = ()
     """What is no place for the rule although `before` matches."""
-    also: tuple[Piece, ...] = ()
+    also: tuple[RulePiece, ...] = ()
     """The same text as it is read in other places."""
     message: str = ""
     weight: float = dataclass_field(default=0.0, compare=False)

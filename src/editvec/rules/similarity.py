@@ -22,7 +22,7 @@ def site_of(language: str, before: Sequence[str], after: Sequence[str]) -> Site 
     return found[0] if found else None
 
 
-def kinship(one: Site, other: Site) -> float:
+def tree_similarity(one: Site, other: Site) -> float:
     """What two edits of one language share says so much: an operator or a keyword a little, a name 1, and as much a
     kind of node that becomes another."""
     language = one.example.language

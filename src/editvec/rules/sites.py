@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from editvec.core.edit import Edit
 from editvec.syntax import languages
-from editvec.syntax.cst import Code, Node
+from editvec.syntax.cst import Cst, Node
 from editvec.syntax.languages import Language
 from editvec.syntax.token import encode
 
@@ -18,14 +18,14 @@ _MAX_TOKENS = 120
 _MAX_PAIRS = 8
 
 
-class Pair(NamedTuple):
+class NodePair(NamedTuple):
     """A node before and the node that stands in its place after."""
 
     before: Node
     after: Node
 
 
-class Change(NamedTuple):
+class SiteChange(NamedTuple):
     """Tokens [before, before_end) became tokens [after, after_end)."""
 
     before: int
@@ -35,7 +35,7 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Example:
+class RuleExample:
     """An edit as two texts that parse: files, or fragments in a wrapping.
 
     A rule must do within the scopes what the edit did, no more and no less; what is outside is not judged.
@@ -53,14 +53,14 @@ class Example:
     and only the smallest match there is judged."""
 
     @cached_property
-    def code_before(self) -> Code:
+    def code_before(self) -> Cst:
         """The text before, parsed."""
-        return Code(self.language, self.before, _span(self.before, self.after))
+        return Cst(self.language, self.before, _span(self.before, self.after))
 
     @cached_property
-    def code_after(self) -> Code:
+    def code_after(self) -> Cst:
         """The text after, parsed."""
-        return Code(self.language, self.after, _span(self.after, self.before))
+        return Cst(self.language, self.after, _span(self.after, self.before))
 
     @property
     def text_before(self) -> str:
@@ -77,17 +77,17 @@ class Example:
 class Site:
     """One change of an example with its pairs, the smallest first."""
 
-    example: Example
-    change: Change
-    pairs: tuple[Pair, ...]
+    example: RuleExample
+    change: SiteChange
+    pairs: tuple[NodePair, ...]
 
 
-def file_example(identity: str, language: Language, before: bytes, after: bytes) -> Example:
+def file_example(identity: str, language: Language, before: bytes, after: bytes) -> RuleExample:
     """An example of two whole files, in which everything counts."""
-    return Example(identity, language, before, after, (0, len(before)), (0, len(after)))
+    return RuleExample(identity, language, before, after, (0, len(before)), (0, len(after)))
 
 
-def edit_example(edit: Edit) -> Example | None:
+def edit_example(edit: Edit) -> RuleExample | None:
     """An edit's texts in the first wrapping in which both parse; None where there is none, as for prose."""
     language = languages.get(edit.language)
     if not isinstance(language, Language):
@@ -96,7 +96,7 @@ def edit_example(edit: Edit) -> Example | None:
     for opening, closing in _wrappings(language, before):
         texts = [opening + each + closing for each in (before, after)]
         start = len(opening)
-        example = Example(
+        example = RuleExample(
             edit.id, language, texts[0], texts[1], (start, start + len(before)), (start, start + len(after))
         )
         if not example.code_before.has_error and not example.code_after.has_error:
@@ -113,7 +113,7 @@ def _wrappings(language: Language, text: bytes) -> list[tuple[bytes, bytes]]:
     return [(opening.encode(), closing.encode()) for opening, closing in tried + language.places]
 
 
-def sites(example: Example, *, joined: bool = False) -> list[Site]:
+def sites(example: RuleExample, *, joined: bool = False) -> list[Site]:
     """The changes of an example: one for each run of changed lines, or all joined into one."""
     found = []
     for change in _changes(example, joined):
@@ -123,7 +123,7 @@ def sites(example: Example, *, joined: bool = False) -> list[Site]:
     return found
 
 
-def _changes(example: Example, joined: bool) -> list[Change]:
+def _changes(example: RuleExample, joined: bool) -> list[SiteChange]:
     one, other = example.code_before, example.code_after
     if joined:
         whole = _trim(one, other, 0, len(one.tokens), 0, len(other.tokens))
@@ -175,16 +175,16 @@ def _offsets(lines: list[bytes]) -> list[int]:
     return found
 
 
-def _trim(one: Code, other: Code, low: int, high: int, start: int, end: int) -> Change | None:
+def _trim(one: Cst, other: Cst, low: int, high: int, start: int, end: int) -> SiteChange | None:
     """The change without the tokens that both versions begin and end with; None when nothing is left."""
     while low < high and start < end and one.tokens[low] == other.tokens[start]:
         low, start = low + 1, start + 1
     while low < high and start < end and one.tokens[high - 1] == other.tokens[end - 1]:
         high, end = high - 1, end - 1
-    return Change(low, high, start, end) if low < high or start < end else None
+    return SiteChange(low, high, start, end) if low < high or start < end else None
 
 
-def _pairs(example: Example, change: Change) -> tuple[Pair, ...]:
+def _pairs(example: RuleExample, change: SiteChange) -> tuple[NodePair, ...]:
     """The pairs of nodes around a change that have the same neighbours, the smallest first."""
     one, other = example.code_before, example.code_after
     # Other changes of the file shift the tokens behind this one: count from the change, not from the file's ends.
@@ -194,7 +194,7 @@ def _pairs(example: Example, change: Change) -> tuple[Pair, ...]:
     found: dict[tuple[int, int], list[Node]] = {}
     for node in one.around(change.before, change.before_end):
         found.setdefault((change.before - node.low, node.high - change.before_end), []).append(node)
-    pairs: list[Pair] = []
+    pairs: list[NodePair] = []
     for place in sorted(found, key=sum):
         if place not in places or not _same_around(one, other, change, place):
             continue
@@ -205,18 +205,18 @@ def _pairs(example: Example, change: Change) -> tuple[Pair, ...]:
             continue
         if not example.one_of_many and not _in_scope(example, inner[0][-1]):
             break
-        pairs.append(Pair(inner[0][-1], inner[1][-1]))
-        outer = Pair(inner[0][0], inner[1][0])
+        pairs.append(NodePair(inner[0][-1], inner[1][-1]))
+        outer = NodePair(inner[0][0], inner[1][0])
         if outer != pairs[-1] and outer.before.parent is not None and outer.after.parent is not None:
             pairs.append(outer)
     return tuple(pairs[:_MAX_PAIRS])
 
 
-def _in_scope(example: Example, node: Node) -> bool:
+def _in_scope(example: RuleExample, node: Node) -> bool:
     return example.scope[0] <= node.start and node.end <= example.scope[1]
 
 
-def _same_around(one: Code, other: Code, change: Change, place: tuple[int, int]) -> bool:
+def _same_around(one: Cst, other: Cst, change: SiteChange, place: tuple[int, int]) -> bool:
     left, right = place
     return (
         one.tokens[change.before - left : change.before] == other.tokens[change.after - left : change.after]

@@ -1,4 +1,4 @@
-"""The proof of a rule: ast-grep itself runs it over the examples, before and after."""
+"""The verification of a rule: ast-grep itself runs it over the examples, before and after."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from editvec.core.match import Match
 from editvec.core.splice import apply_matches, disjoint
 from editvec.rules import astgrep
 from editvec.rules.rule import ProseRule, Rule, dump
-from editvec.rules.sites import Example, num_common
-from editvec.syntax.cst import Code
+from editvec.rules.sites import RuleExample, num_common
+from editvec.syntax.cst import Cst
 
 _MIN_ODDS = 3
 """How many examples a rule must explain for each that was edited otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class Verification:
     """What a rule did to the examples."""
 
     support: tuple[str, ...]
@@ -36,26 +36,26 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """Whether the rule is proved: it rewrites something, and next to nothing was edited otherwise."""
+        """Whether the rule is verified: it rewrites something, and next to nothing was edited otherwise."""
         return bool(self.support) and not self.failures and len(self.conflicts) * _MIN_ODDS <= len(self.support)
 
 
 @dataclass(frozen=True, slots=True)
-class Proved:
-    """A rule with its proof."""
+class VerifiedRule:
+    """A rule with its verification."""
 
     rule: Rule | ProseRule
-    proof: Proof
+    verification: Verification
 
 
-REFUSED = Proof((), (), (("", "is not taken by ast-grep"),))
+REFUSED = Verification((), (), (("", "is not taken by ast-grep"),))
 
 
-def prove(rules: Sequence[Rule], examples: Sequence[Example], *, as_written: bool = False) -> list[Proof]:
-    """The proofs of rules over examples of one language; on the YAML as it will be written where it matters, else on
-    the same as JSON, which is quicker to write."""
+def verify(rules: Sequence[Rule], examples: Sequence[RuleExample], *, as_written: bool = False) -> list[Verification]:
+    """The verifications of rules over examples of one language; on the YAML as it will be written where it matters,
+    else on the same as JSON, which is quicker to write."""
     if not rules or not examples:
-        return [Proof((), ()) for _ in rules]
+        return [Verification((), ()) for _ in rules]
     texts = [example.before for example in examples] + [example.after for example in examples]
     numbered = [{**rule.as_dict(), "id": str(number)} for number, rule in enumerate(rules)]
     written = [dump(each) if as_written else orjson.dumps(each).decode() + "\n" for each in numbered]
@@ -81,7 +81,7 @@ def _taken(written: list[str], language: str) -> list[str]:
     return written
 
 
-def _judge(found: Sequence[Sequence[Match]], examples: Sequence[Example]) -> Proof:
+def _judge(found: Sequence[Sequence[Match]], examples: Sequence[RuleExample]) -> Verification:
     support, exact, failures, conflicts = [], [], [], []
     elsewhere = 0
     for number, example in enumerate(examples):
@@ -101,10 +101,10 @@ def _judge(found: Sequence[Sequence[Match]], examples: Sequence[Example]) -> Pro
             support.append(example.id)
         else:
             conflicts.append(example.id)
-    return Proof(tuple(support), tuple(exact), tuple(failures), tuple(conflicts), elsewhere)
+    return Verification(tuple(support), tuple(exact), tuple(failures), tuple(conflicts), elsewhere)
 
 
-def _judged(matches: Sequence[Match], example: Example) -> list[Match]:
+def _judged(matches: Sequence[Match], example: RuleExample) -> list[Match]:
     """The matches before the edit that are compared with it."""
     if not example.one_of_many:
         return [match for match in matches if _within(match, example.scope)]
@@ -113,7 +113,7 @@ def _judged(matches: Sequence[Match], example: Example) -> list[Match]:
     return sorted(touching, key=lambda match: match.end - match.start)[:1]
 
 
-def _is_due(rest: Sequence[Match], afters: Sequence[Match], example: Example) -> bool:
+def _is_due(rest: Sequence[Match], afters: Sequence[Match], example: RuleExample) -> bool:
     """Whether a rule fires on what the edit made; places that it did not look at may still be due."""
     if not example.one_of_many:
         return any(_within(match, example.scope_after) for match in afters)
@@ -127,7 +127,7 @@ def _within(match: Match, scope: tuple[int, int]) -> bool:
     return scope[0] <= match.start and match.end <= scope[1]
 
 
-def same_tokens(example: Example, result: bytes) -> bool:
+def same_tokens(example: RuleExample, result: bytes) -> bool:
     """Whether a text is the example's after but for white space between tokens."""
     if b"".join(result.split()) != b"".join(example.after.split()):
         return False
@@ -136,6 +136,6 @@ def same_tokens(example: Example, result: bytes) -> bool:
     texts = []
     for data in (result, example.after):
         span = max(data.rfind(b"\n", 0, low), 0), len(data) - end
-        code = Code(example.language, data, span)
+        code = Cst(example.language, data, span)
         texts.append(code.tokens[code.token_at(span[0]) : code.token_at(span[1])])
     return texts[0] == texts[1]

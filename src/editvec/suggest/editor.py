@@ -1,4 +1,4 @@
-"""Places of a pattern that no rule could be proved for: statements that look like the pattern's befores, rewritten by
+"""Places of a pattern that no rule could be verified for: statements that look like the pattern's befores, rewritten by
 the neural editor as the pattern's edits were. Those say, left out one at a time, how sure the editor must be; where it
 cannot be sure enough, it says nothing.
 """
@@ -16,11 +16,11 @@ from editvec.core.errors import UserError
 from editvec.core.match import Match, Suggestion
 from editvec.data.sampling import spread
 from editvec.diff import Tag, align
-from editvec.diff.signature import Gist, gist_between, shape_of
+from editvec.diff.signature import ChangedTokens, changed_tokens_between, signature_of
 from editvec.patterns.find import place_of, sound
-from editvec.patterns.pattern import Pattern, Record
+from editvec.patterns.pattern import Evidence, Pattern
 from editvec.rewrite.plan import Finder
-from editvec.suggest.few_shot import Shown
+from editvec.suggest.few_shot import Demonstrations
 from editvec.syntax.languages import Language, get
 from editvec.syntax.snippet import snippet_edit
 from editvec.syntax.token import decode
@@ -58,13 +58,13 @@ class _Said:
     right: bool
 
 
-def calibrate(model: EditModel, edits: Sequence[Edit], shown: Shown) -> Calibration | None:
+def calibrate(model: EditModel, edits: Sequence[Edit], shown: Demonstrations) -> Calibration | None:
     """The lowest score above which nine in ten answers were right: the left-out edits' own befores, which should become
     their afters, and their afters, which should stay. A handful of edits does not show how low a right answer may
     score, so as much again is allowed, down to the next wrong one. None where too few are right."""
     judges = spread(range(len(edits)), _JUDGES) if len(edits) > 1 else []
     asked, wanted, others = [], [], []
-    gists = 2 * len(judges) * [frozenset(map(model.gist, edits))]
+    allowed_changes = 2 * len(judges) * [frozenset(map(model.changed_tokens, edits))]
     for judge in judges:
         edit = edits[judge]
         asked += [(edit.before.text, edit.language), (edit.after.text, edit.language)]
@@ -72,7 +72,7 @@ def calibrate(model: EditModel, edits: Sequence[Edit], shown: Shown) -> Calibrat
         others += 2 * [shown.without(judge)]
     said = [
         _Said(answer.score, answer.tokens == right)
-        for answer, right in zip(_answers(model, asked, others, gists), wanted, strict=True)
+        for answer, right in zip(_answers(model, asked, others, allowed_changes), wanted, strict=True)
         if answer is not None
     ]
     said.sort(key=lambda each: -each.score)
@@ -86,7 +86,7 @@ def calibrate(model: EditModel, edits: Sequence[Edit], shown: Shown) -> Calibrat
     return best
 
 
-def find_by_editor(model: EditModel, pattern: Pattern, files: Sequence[File], past: Record) -> tuple[Suggestion, ...]:
+def find_by_editor(model: EditModel, pattern: Pattern, files: Sequence[File], past: Evidence) -> tuple[Suggestion, ...]:
     """The places where the editor is as sure as it must be. `past` says how often people made the reverse edit and how
     long ago they last made this one. How sure a place is follows as for a rule: by how often the editor was right, and
     by how many places people have left as they are. A pattern that promises something has none."""
@@ -108,19 +108,19 @@ def find_by_editor(model: EditModel, pattern: Pattern, files: Sequence[File], pa
         for file, some in groupby(rewritten, key=lambda each: each[0])
         for match in sound(file, [match for _, match in some])
     ]
-    record = replace(past, matched=sure.said, edited=sure.right, left=len(found))
+    evidence = replace(past, matched=sure.said, edited=sure.right, left=len(found))
     why = (
         f"no rule; the editor was right on {sure.right} of {sure.said} when it had not seen the edit; "
-        f"{record.left} such places are left"
+        f"{evidence.left} such places are left"
     )
-    return tuple(place_of(file, match, record.confidence, why) for file, match in found)
+    return tuple(place_of(file, match, evidence.confidence, why) for file, match in found)
 
 
 def _answers(
     model: EditModel,
     asked: Sequence[tuple[str, str]],
-    shown: Sequence[Shown],
-    gists: Sequence[frozenset[Gist]],
+    shown: Sequence[Demonstrations],
+    allowed_changes: Sequence[frozenset[ChangedTokens]],
 ) -> list[SnippetCandidate | None]:
     """What the editor would make of pieces of code, given with their languages, when it is to do as the edits did that
     are shown beside each. None where it would do something else, or cannot say it, or it would not parse."""
@@ -130,7 +130,7 @@ def _answers(
         [edit for edit in edits if edit is not None],
         [shown[place] for place in places],
         k=1,
-        gists=[gists[place] for place in places],
+        allowed_changes=[allowed_changes[place] for place in places],
     )
     answers: list[SnippetCandidate | None] = [None] * len(asked)
     for place, suggestions in zip(places, found, strict=True):
@@ -153,7 +153,7 @@ def _readable(model: EditModel, text: str, language: str) -> Edit | None:
 def _rewritten(
     model: EditModel,
     edits: Sequence[Edit],
-    shown: Shown,
+    shown: Demonstrations,
     candidates: Iterable[tuple[File, int, int]],
     threshold: float,
 ) -> Iterator[tuple[File, Match]]:
@@ -161,7 +161,7 @@ def _rewritten(
     those of a file together."""
     places = [(*place, decode(place[0].data[place[1] : place[2]])) for place in candidates]
     asked = [(_indent_at(file.data, start) + before, file.language) for file, start, _, before in places]
-    answers = _answers(model, asked, len(asked) * [shown], len(asked) * [frozenset(map(model.gist, edits))])
+    answers = _answers(model, asked, len(asked) * [shown], len(asked) * [frozenset(map(model.changed_tokens, edits))])
     for (file, start, end, before), answer in zip(places, answers, strict=True):
         if answer is not None and answer.score >= threshold:
             yield file, Match("editor", start, end, before, answer.text)
@@ -182,7 +182,8 @@ def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Find
     # What a single example has, another place may have otherwise, but not what is called where it changes.
     names = _shared_names(examples) if len(examples) > 1 else _called(pieces[0])
     models = [
-        _Model.of(edit.before.tokens, gist_between(edit.model_before, edit.model_after), names) for edit in pieces
+        _Model.of(edit.before.tokens, changed_tokens_between(edit.model_before, edit.model_after), names)
+        for edit in pieces
     ]
 
     def find(texts: Sequence[bytes]) -> list[list[Match]]:
@@ -205,8 +206,8 @@ class _Model:
     pairs: frozenset[tuple[str, str]]
 
     @classmethod
-    def of(cls, before: Tokens, gist: Gist, names: frozenset[str]) -> _Model:
-        needed = names | {token for sign, token in gist if sign == "-"}
+    def of(cls, before: Tokens, changed_tokens: ChangedTokens, names: frozenset[str]) -> _Model:
+        needed = names | {token for sign, token in changed_tokens if sign == "-"}
         return cls(needed, _pairs(before, needed))
 
     def likeness(self, tokens: Tokens) -> float:
@@ -261,7 +262,7 @@ def _candidates(edits: Sequence[Edit], files: Sequence[File], names: frozenset[s
     """Statements like one of the edits' befores, with some names and with those that the edits take away."""
     befores = [frozenset(edit.before.tokens) for edit in edits]
     afters = {edit.after.tokens for edit in edits}
-    needed = names | shape_of(edits[0]).removed_names
+    needed = names | signature_of(edits[0]).removed_names
     for file in files:
         if file.language != edits[0].language or any(name.encode() not in file.data for name in needed):
             continue

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from editvec.core.edit import Edit
 from editvec.core.splice import disjoint
 from editvec.data.sampling import spread
-from editvec.patterns.pattern import Pattern, Record
-from editvec.rules.matching import fire
+from editvec.patterns.pattern import Evidence, Pattern
+from editvec.rules.matching import match_rules
 from editvec.rules.rule import load_rules
 from editvec.syntax.token import encode
 from editvec.vcs.git import MAX_TEXT_BYTES, Blobs, Repository
@@ -23,7 +23,7 @@ Moment = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class FoundEdit:
     """An edit that people made, found again in its file: the bytes [start, end) of its `before`."""
 
     moment: Moment
@@ -31,14 +31,14 @@ class Made:
     end: int
 
 
-class Past:
+class OldFiles:
     """Reads old versions through one git process."""
 
     def __init__(self, repository: Repository) -> None:
         self._blobs = Blobs(repository, MAX_TEXT_BYTES)
         self._read: dict[Moment, bytes | None] = {}
 
-    def __enter__(self) -> Past:
+    def __enter__(self) -> OldFiles:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -52,7 +52,7 @@ class Past:
             self._read[moment] = None if "\n" in name else self._blobs.read(encode(name))
         return self._read[moment]
 
-    def find(self, edit: Edit) -> Made | None:
+    def find(self, edit: Edit) -> FoundEdit | None:
         """Where an edit was made; None where its text is not where its origin says."""
         source = edit.source
         if source is None or not source.commit or source.lines_before is None:
@@ -65,7 +65,7 @@ class Past:
         starts = _line_starts(data, first, last + 1)
         text = encode(edit.before.text)
         start = data.find(text, starts[0], starts[1] + 1) if starts and text else -1
-        return Made(moment, start, start + len(text)) if start >= 0 else None
+        return FoundEdit(moment, start, start + len(text)) if start >= 0 else None
 
 
 def _line_starts(data: bytes, first: int, behind: int) -> tuple[int, int] | None:
@@ -82,21 +82,21 @@ def _line_starts(data: bytes, first: int, behind: int) -> tuple[int, int] | None
     return low, at
 
 
-def records(past: Past, patterns: Sequence[Pattern], language: str) -> list[Record | None]:
+def evidence_of(past: OldFiles, patterns: Sequence[Pattern], language: str) -> list[Evidence | None]:
     """What history says of the rules of patterns of one language: in the files where people made such an edit, as they
-    were before, where does the rule fire, and did people edit there? A line that stands in several versions of a file
+    were before, where does the rule match, and did people edit there? A line that stands in several versions of a file
     counts once. None where no old version could be read. All rules run at once, and each is asked about its own
     files."""
-    made: list[dict[Moment, list[Made]]] = []
+    made: list[dict[Moment, list[FoundEdit]]] = []
     for pattern in patterns:
-        found: dict[Moment, list[Made]] = defaultdict(list)
+        found: dict[Moment, list[FoundEdit]] = defaultdict(list)
         for each in filter(None, map(past.find, pattern.edits)):
             found[each.moment].append(each)
         made.append({moment: found[moment] for moment in spread(sorted(found), MAX_FILES)})
     moments = sorted({moment for found in made for moment in found})
     texts = [past.file(moment) or b"" for moment in moments]
     rules = [rule for pattern in patterns for rule in load_rules(pattern.rule or "")]
-    matches = dict(zip(moments, fire(rules, texts, language), strict=True)) if moments else {}
+    matches = dict(zip(moments, match_rules(rules, texts, language), strict=True)) if moments else {}
     said = []
     for pattern, found in zip(patterns, made, strict=True):
         edited: dict[tuple[str, bytes, int], bool] = {}
@@ -109,7 +109,7 @@ def records(past: Past, patterns: Sequence[Pattern], language: str) -> list[Reco
                 edited[key] = edited.get(key, False) or any(
                     match.start <= one.end and one.start <= match.end for one in there
                 )
-        said.append(Record(len(edited), sum(edited.values())) if found else None)
+        said.append(Evidence(len(edited), sum(edited.values())) if found else None)
     return said
 
 

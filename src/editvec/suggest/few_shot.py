@@ -28,12 +28,12 @@ LEAST_ANSWERS = 10
 """With each vector, as many answers are there to choose from."""
 MOST_COMPARED = 3
 """Where many edits are shown, the changes of as many are compared with an answer's."""
-_WEIGHT, _KINSHIP = 30.0, 1.0
-"""What likeness and kinship weigh beside the logarithm of the probability."""
+_WEIGHT, _TREE_SIMILARITY = 30.0, 1.0
+"""What likeness and tree similarity weigh beside the logarithm of the probability."""
 _LINE, _LINE_AS_TREES = (0.38, 1.1), (0.31, 1.2)
-"""From that to the logit of being right, without kinship and with it: slope and offset. All of these were fitted on
-edits that share their shapes (`benchmarks/imitation.py`)."""
-SETTINGS = (MOST_TRIED, LEAST_ANSWERS, MOST_COMPARED, _WEIGHT, _KINSHIP, _LINE, _LINE_AS_TREES)
+"""From that to the logit of being right, without tree similarity and with it: slope and offset. All of these were
+fitted on edits that share their shapes (`benchmarks/imitation.py`)."""
+SETTINGS = (MOST_TRIED, LEAST_ANSWERS, MOST_COMPARED, _WEIGHT, _TREE_SIMILARITY, _LINE, _LINE_AS_TREES)
 """All that decides between answers, for those who keep them."""
 
 
@@ -57,7 +57,7 @@ def _some(values: Sequence[_T], rows: Sequence[int]) -> tuple[_T, ...]:
     return tuple(values[row] for row in rows) if values else ()
 
 
-class Shown(NamedTuple):
+class Demonstrations(NamedTuple):
     """Some edits to do as, at least one."""
 
     vectors: NDArray[np.float32]
@@ -69,11 +69,13 @@ class Shown(NamedTuple):
     afters: tuple[Version, ...] = ()
     """What each came to, for its habits; empty where nobody knows."""
 
-    def at(self, rows: Sequence[int]) -> Shown:
+    def at(self, rows: Sequence[int]) -> Demonstrations:
         """Some of them."""
-        return Shown(self.vectors[rows], _some(self.unnamed, rows), _some(self.sites, rows), _some(self.afters, rows))
+        return Demonstrations(
+            self.vectors[rows], _some(self.unnamed, rows), _some(self.sites, rows), _some(self.afters, rows)
+        )
 
-    def without(self, row: int) -> Shown:
+    def without(self, row: int) -> Demonstrations:
         """All but one."""
         return self.at([at for at in range(len(self.vectors)) if at != row])
 
@@ -91,7 +93,7 @@ class Shown(NamedTuple):
         return tuple(next(left) if token == unknown else token for token in tokens)
 
 
-class Imitation(NamedTuple):
+class FewShotAnswer(NamedTuple):
     """What an editor wrote to do as some edits did."""
 
     tokens: Tokens
@@ -99,7 +101,7 @@ class Imitation(NamedTuple):
     """Averaged over the vectors that it wrote with."""
     likeness: float | None
     """The largest cosine between its vector and one of those shown; None where it could not be read back."""
-    kinship: float | None = None
+    tree_similarity: float | None = None
     """How much of its change of the tree it shares with one of those shown; None where these change none."""
 
     @property
@@ -107,6 +109,9 @@ class Imitation(NamedTuple):
         """The logarithm of the chance that it is right; where it could not be read back, of its probability."""
         if self.likeness is None:
             return self.log_prob
-        slope, offset = _LINE if self.kinship is None else _LINE_AS_TREES
-        logit = slope * (self.log_prob + _WEIGHT * (self.likeness - 1) + _KINSHIP * (self.kinship or 0.0)) + offset
+        slope, offset = _LINE if self.tree_similarity is None else _LINE_AS_TREES
+        logit = (
+            slope * (self.log_prob + _WEIGHT * (self.likeness - 1) + _TREE_SIMILARITY * (self.tree_similarity or 0.0))
+            + offset
+        )
         return min(logit, 0.0) - math.log1p(math.exp(-abs(logit)))

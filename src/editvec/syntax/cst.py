@@ -41,7 +41,7 @@ class Node:
         "whole",
     )
 
-    def __init__(self, code: Code, node: ts.Node, field: str, parent: Node | None) -> None:
+    def __init__(self, code: Cst, node: ts.Node, field: str, parent: Node | None) -> None:
         self.code = code
         self.kind = node.type
         self.field = field
@@ -104,7 +104,7 @@ def num_errors(language: Language, data: bytes) -> int:
     return errors
 
 
-class Code:
+class Cst:
     """A text and its tree. With a span, large nodes hold only those children that touch it."""
 
     def __init__(self, language: Language, data: bytes, span: tuple[int, int] | None = None) -> None:

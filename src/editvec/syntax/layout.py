@@ -124,7 +124,7 @@ class Outline(NamedTuple):
     layout: Layout | None
 
 
-class Change(NamedTuple):
+class LayoutChange(NamedTuple):
     """The bytes [before, before_end) of one version became the bytes [after, after_end) of the next."""
 
     before: int
@@ -139,7 +139,7 @@ def outline_of(data: bytes) -> Outline:
     return Outline(braces, arrange(data, braces))
 
 
-def move_outline(outline: Outline, before: bytes, after: bytes, changes: Sequence[Change]) -> Outline:
+def move_outline(outline: Outline, before: bytes, after: bytes, changes: Sequence[LayoutChange]) -> Outline:
     """The outline of the next version of a file."""
     braces = move_braces(outline.braces, before, after, changes)
     return Outline(braces, arrange(after, braces))
@@ -153,7 +153,7 @@ def find_braces(data: bytes, start: int = 0) -> Iterator[int]:
             yield at
 
 
-def move_braces(braces: Sequence[int], before: bytes, after: bytes, changes: Sequence[Change]) -> list[int]:
+def move_braces(braces: Sequence[int], before: bytes, after: bytes, changes: Sequence[LayoutChange]) -> list[int]:
     """The braces of the next version of a file: looked for near the changes only, where that can be."""
     moved: list[int] = []
     at = shift = 0
@@ -176,14 +176,14 @@ def move_braces(braces: Sequence[int], before: bytes, after: bytes, changes: Seq
     return moved + [place + shift for place in braces[at:]]
 
 
-def _apart(braces: Sequence[int], changes: Sequence[Change], end: int) -> list[tuple[Change, int]]:
+def _apart(braces: Sequence[int], changes: Sequence[LayoutChange], end: int) -> list[tuple[LayoutChange, int]]:
     """The changes, those without a brace between them made one, each with where the next one begins."""
-    joined: list[Change] = []
+    joined: list[LayoutChange] = []
     for change in changes:
         if joined:
             last = joined[-1]
             if bisect_left(braces, last.before_end) == bisect_left(braces, change.before):
-                joined[-1] = Change(last.before, change.before_end, last.after, change.after_end)
+                joined[-1] = LayoutChange(last.before, change.before_end, last.after, change.after_end)
                 continue
         joined.append(change)
     return list(zip(joined, [change.before for change in joined[1:]] + [end], strict=False))

@@ -16,7 +16,7 @@ import tree_sitter as ts
 from editvec.core.text import line_starts
 from editvec.syntax.facts import Captured, facts_of, texts
 from editvec.syntax.languages.base import Language
-from editvec.syntax.layout import Change, Layout, Outline, move_outline, near, outline_of
+from editvec.syntax.layout import Layout, LayoutChange, Outline, move_outline, near, outline_of
 from editvec.syntax.leaves import Leaf, walk_leaves
 from editvec.syntax.names import Names
 from editvec.syntax.token import Token
@@ -79,12 +79,12 @@ class Parsed:
         """Where types and bodies begin and end; None where that is not known."""
         return self.outline.layout if self.outline else None
 
-    def _changes(self, previous: Parsed, edits: Sequence[LineEdit]) -> list[Change] | None:
+    def _changes(self, previous: Parsed, edits: Sequence[LineEdit]) -> list[LayoutChange] | None:
         """The edits in bytes; None when what is between them is not the same bytes, as in another encoding."""
         changes = []
         at = new = 0
         for edit in edits:
-            change = Change(
+            change = LayoutChange(
                 previous._line(edit.before),
                 previous._line(edit.before_end),
                 self._line(edit.after),

@@ -109,11 +109,11 @@ def epoch_batches(
     epoch: int,
     batch_edits: int,
     batch_tokens: int,
-    exchange: float = 0.0,
+    vector_swap: float = 0.0,
     first: int = 0,
 ) -> Iterator[Lesson]:
     """The batches of an epoch, from the `first` on: edits of similar length together, everything else by chance. In a
-    share `exchange` of them, other edits of the same shapes are shown."""
+    share `vector_swap` of them, other edits of the same shapes are shown."""
     chance = np.random.default_rng([seed, epoch])
     blocks = chance.permutation(corpus.num_blocks)
     number = 0
@@ -121,11 +121,11 @@ def epoch_batches(
         window = [example for block in blocks[start : start + WINDOW] for example in corpus.block(block)]
         window = [window[place] for place in chance.permutation(len(window))]
         batches = list(by_length(window, batch_edits, batch_tokens))
-        others = _by_shape(window) if exchange else {}
+        others = _by_signature(window) if vector_swap else {}
         for chosen in chance.permutation(len(batches)):
             edits = [window[place] for place in batches[chosen]]
             shown = None
-            if exchange and chance.random() < exchange:
+            if vector_swap and chance.random() < vector_swap:
                 draws = chance.random(len(edits))
                 shown = [_another(edit, others, draw) for edit, draw in zip(edits, draws, strict=True)]
             if number >= first:
@@ -133,7 +133,7 @@ def epoch_batches(
             number += 1
 
 
-def _by_shape(examples: Sequence[Example]) -> dict[int, list[Example]]:
+def _by_signature(examples: Sequence[Example]) -> dict[int, list[Example]]:
     found: dict[int, list[Example]] = defaultdict(list)
     for example in examples:
         for shape in example.shape:

@@ -81,7 +81,7 @@ class Trainer:
         settings = self.settings
         return (
             f"seed {settings.seed}, batches of {settings.batch_edits} edits and {settings.batch_tokens} tokens, "
-            f"{settings.exchange:g} exchanged"
+            f"{settings.vector_swap:g} exchanged"
         )
 
     def resume(self) -> None:
@@ -115,7 +115,7 @@ class Trainer:
             epoch=state.epoch,
             batch_edits=settings.batch_edits,
             batch_tokens=settings.batch_tokens,
-            exchange=settings.exchange,
+            vector_swap=settings.vector_swap,
             first=state.batch,
         )
         speed = _Speed()

@@ -15,7 +15,7 @@ from editvec.core.errors import UserError
 from editvec.core.files import check_place, make_folder, remove_partial, write_atomically
 from editvec.data import edit_files
 from editvec.data.digests import Notes
-from editvec.data.splits import form_of
+from editvec.data.splits import token_hash
 from editvec.neural import config as configuration
 from editvec.neural import vocab
 from editvec.neural.checkpoint import load_what_fits, save_weights
@@ -23,7 +23,7 @@ from editvec.neural.config import Config, ModelConfig
 from editvec.neural.examples import Example, NoTreeError, TooLongError
 from editvec.neural.grammar import UnseenError, edit_trees, learn
 from editvec.neural.layers.products import resolved
-from editvec.neural.model import CONFIG, GRAMMAR, SEEN, VOCAB, WEIGHTS, EditModel, load_grammar, needs_trees
+from editvec.neural.model import CONFIG, GRAMMAR, TRAINING_DIGESTS, VOCAB, WEIGHTS, EditModel, load_grammar, needs_trees
 from editvec.neural.vocab import Vocab
 from editvec.syntax.tree import Tree
 from editvec.training.checkpoint import RunState
@@ -116,7 +116,7 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
     if trees:
         known = init.grammar if init is not None and init.config == model else None
         grammar = known or learn(_trees(files, share, model.trees == "parsed"))
-    exampler = replace(EditModel(model, words, grammar).exampler, shapes=config.training.exchange > 0)
+    exampler = replace(EditModel(model, words, grammar).exampler, shapes=config.training.vector_swap > 0)
     for side, name in zip(("train", "dev"), _CORPORA, strict=True):
         dropped = Counter[str]()
         corpus = build_corpus(folder / name, _examples(_edits(files, side, share, trees=trees), exampler, dropped))
@@ -129,7 +129,7 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
         if dropped["tree"]:
             notice(f"{dropped['tree']:,} edits of {side} have no tree and are left out")
         notice(f"{side}: {corpus.num_examples:,} edits")
-    notes.seen().save(folder / SEEN)
+    notes.seen().save(folder / TRAINING_DIGESTS)
     words.save(folder / VOCAB)
     if grammar is not None:
         grammar.save(folder / GRAMMAR)
@@ -203,7 +203,7 @@ def _side(edits: Iterable[Edit], *, held_out: bool) -> Iterator[Edit]:
 
 def _draw(purpose: str, edit: Edit) -> float:
     """A number from 0 to 1 that is chance, but always the same for an edit."""
-    form = f"{purpose}\0{edit.id}\0{form_of(edit)}"
+    form = f"{purpose}\0{edit.id}\0{token_hash(edit)}"
     digest = blake2b(form.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from editvec.core.edit import Edit
 from editvec.neural.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp
 from editvec.neural.grammar.derivation import Derivation
-from editvec.neural.grammar.grammar import ROOT_FIELD, Grammar, Label, Shape, UnseenError, learn
-from editvec.neural.grammar.oracle import Source, take
+from editvec.neural.grammar.grammar import ROOT_FIELD, Grammar, Label, SlotKind, UnseenError, learn
+from editvec.neural.grammar.oracle import SourceTree, take
 from editvec.neural.grammar.trees import edit_trees
 from editvec.syntax.tree import Tree
 
 
-def tell(grammar: Grammar, source: Source, actions: Iterable[Action]) -> list[str]:
+def tell(grammar: Grammar, source: SourceTree, actions: Iterable[Action]) -> list[str]:
     """The lines of a derivation."""
     lines = []
     derivation = Derivation.start(grammar)
@@ -41,7 +41,7 @@ def _depth(derivation: Derivation) -> int:
     return depth
 
 
-def _line(grammar: Grammar, source: Source, action: Action) -> str:
+def _line(grammar: Grammar, source: SourceTree, action: Action) -> str:
     match action:
         case Expand(number):
             return f"ExpandR  {_labelled(grammar.labels[number])}"
@@ -56,7 +56,7 @@ def _line(grammar: Grammar, source: Source, action: Action) -> str:
 
 
 def _labelled(label: Label) -> str:
-    name = "nothing" if label.shape is Shape.ABSENT else label.kind
-    if label.shape is Shape.SILENT:
+    name = "nothing" if label.shape is SlotKind.ABSENT else label.kind
+    if label.shape is SlotKind.SILENT:
         name = f"no {label.field or label.kind}"
     return f"{label.field}: {name}" if label.field and label.field != ROOT_FIELD else name

@@ -6,11 +6,11 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from editvec.evaluation.ratings import Ratings, Task
+from editvec.evaluation.ratings import Ratings, RatingTask
 from editvec.ui.server import LocalServer
 
 
-def rating_server(task: Task, ratings: Ratings, *, port: int = 0) -> LocalServer:
+def rating_server(task: RatingTask, ratings: Ratings, *, port: int = 0) -> LocalServer:
     """A server for one rater."""
     folder = files("editvec.ui")
     page = folder.joinpath("rate.html").read_text(encoding="utf-8")

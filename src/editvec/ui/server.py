@@ -1,7 +1,7 @@
 """A server for one person on this machine: loopback only, behind a token, deaf to other sites.
 
 A page that some other site opened could send requests to a port of this machine. So each request must name our own
-address as its host (which a foreign name that points here does not), carry the token that only the printed address
+address as its host (which a foreign name that points here does not), token_skip the token that only the printed address
 has, and come from no other origin.
 """
 

@@ -69,7 +69,7 @@ class FileChange:
 
 
 @dataclass(slots=True)
-class Change:
+class CommitChange:
     """A commit with the files that it modified."""
 
     commit: Commit
@@ -84,7 +84,7 @@ class Unreadable(NamedTuple):
 
 def walk(
     repository: git.Repository, commits: Sequence[str], pathspecs: Sequence[str], *, renames: bool
-) -> Iterator[Change | Unreadable]:
+) -> Iterator[CommitChange | Unreadable]:
     """The commits' changes, in order. A commit with missing objects is given as `Unreadable`, not in silence."""
     try:
         yield from _walk(repository, commits, pathspecs, renames)
@@ -109,7 +109,7 @@ class _GitFailedError(Exception):
 
 def _walk(
     repository: git.Repository, commits: Sequence[str], pathspecs: Sequence[str], renames: bool
-) -> Iterator[Change]:
+) -> Iterator[CommitChange]:
     process = repository.start(
         "diff-tree",
         "--stdin",
@@ -132,7 +132,7 @@ def _walk(
     )
     try:
         git.feed(process, commits)
-        current: Change | None = None
+        current: CommitChange | None = None
         raw: list[tuple[bytes, bytes, str]] = []
         for piece in _pieces(cast(IO[bytes], process.stdout)):
             if piece.startswith(b"\x01"):
@@ -140,7 +140,7 @@ def _walk(
                     yield current
                     current = None
                 commit, entries = _read_header(piece)
-                current, raw = Change(commit), entries
+                current, raw = CommitChange(commit), entries
             elif current is not None and (change := _read_file(piece, raw)):
                 current.files.append(change)
         if not git.ended_well(process):

@@ -41,7 +41,7 @@ class Region(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class UnitPair:
     """What stood before and what stands after: bytes [start, end) on both sides."""
 
     before: tuple[int, int]
@@ -176,7 +176,7 @@ class _Cutter:
         self.recipe = recipe
         self.tally = tally
 
-    def pairs(self, region: Region) -> list[Pair]:
+    def pairs(self, region: Region) -> list[UnitPair]:
         """What corresponds to what in a region."""
         low = _span(self.before, region.before, region.num_before)
         high = _span(self.after, region.after, region.num_after)
@@ -188,7 +188,7 @@ class _Cutter:
             return []
         if len(units_before) == len(units_after) and self._correspond(units_before, units_after):
             pairs = [
-                Pair((one.start, one.end), (other.start, other.end))
+                UnitPair((one.start, one.end), (other.start, other.end))
                 for one, other in zip(units_before, units_after, strict=True)
                 if self._text(self.before, one) != self._text(self.after, other)
             ]
@@ -198,7 +198,7 @@ class _Cutter:
         if _are_siblings(units_before) and _are_siblings(units_after):
             first, last = units_before[0], units_before[-1]
             start, end = units_after[0], units_after[-1]
-            return [Pair((first.start, last.end), (start.start, end.end))]
+            return [UnitPair((first.start, last.end), (start.start, end.end))]
         self.tally["unaligned"] += 1
         return []
 
@@ -214,7 +214,7 @@ class _Cutter:
             for one, other in zip(units_before, units_after, strict=True)
         )
 
-    def _statement_lines(self, region: Region) -> list[Pair]:
+    def _statement_lines(self, region: Region) -> list[UnitPair]:
         """The recipe `iclr19`: every line with tokens ends one whole statement of an allowed kind."""
         spans = []
         for parsed, first, count in (
@@ -235,9 +235,9 @@ class _Cutter:
                 self.tally["no-unit"] += 1
                 return []
             spans.append((found[0].start, found[-1].end))
-        return [Pair(spans[0], spans[1])]
+        return [UnitPair(spans[0], spans[1])]
 
-    def edit(self, pair: Pair) -> Edit | None:
+    def edit(self, pair: UnitPair) -> Edit | None:
         """The edit of a pair, or None with the reason tallied."""
         one, other = self.before.leaves(*pair.before), self.after.leaves(*pair.after)
         reason = self._refuse(one, other)

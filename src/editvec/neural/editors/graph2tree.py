@@ -22,7 +22,7 @@ from editvec.neural.batch import EDGE_TYPES, Copies, SourceBatch, SourceGraph, S
 from editvec.neural.config import ModelConfig
 from editvec.neural.editors.base import Editor
 from editvec.neural.editors.rows import SideBySide
-from editvec.neural.editors.treesearch import TEXT, Graph2TreeSteps, Nodes, Unnamed
+from editvec.neural.editors.tree_search import TEXT, Graph2TreeSteps, Nodes, Unnamed
 from editvec.neural.editors.writer import TINY, TokenWriter, copied
 from editvec.neural.examples import Example, Exampler
 from editvec.neural.grammar import Grammar
@@ -68,7 +68,7 @@ class Graph2TreeEditor(Editor):
         context: bool,
         context_start: bool,
         tied: bool,
-        carry: int,
+        token_skip: int,
         head_size: int,
         tail_dim: int,
     ) -> None:
@@ -102,7 +102,7 @@ class Graph2TreeEditor(Editor):
             copy=copy,
             context=context,
             tied=tied,
-            carry=carry,
+            token_skip=token_skip,
             head_size=head_size,
             tail_dim=tail_dim,
         )
@@ -127,7 +127,7 @@ class Graph2TreeEditor(Editor):
             context=config.context,
             context_start=config.context_start,
             tied=config.tied,
-            carry=config.carry,
+            token_skip=config.token_skip,
             head_size=config.head_size,
             tail_dim=config.tail_dim,
         )

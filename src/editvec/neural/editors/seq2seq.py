@@ -43,7 +43,7 @@ class Seq2SeqEditor(Editor):
         context: bool,
         context_start: bool,
         tied: bool,
-        carry: int,
+        token_skip: int,
         head_size: int,
         tail_dim: int,
     ) -> None:
@@ -65,7 +65,7 @@ class Seq2SeqEditor(Editor):
             copy=copy,
             context=context,
             tied=tied,
-            carry=carry,
+            token_skip=token_skip,
             head_size=head_size,
             tail_dim=tail_dim,
         )
@@ -83,7 +83,7 @@ class Seq2SeqEditor(Editor):
             context=config.context,
             context_start=config.context_start,
             tied=config.tied,
-            carry=config.carry,
+            token_skip=config.token_skip,
             head_size=config.head_size,
             tail_dim=config.tail_dim,
         )
@@ -127,7 +127,7 @@ class Seq2SeqEditor(Editor):
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Seq2SeqRows:
     """Hypotheses: the source of each and the decoder's state; and the memories of sources that still have rows, or had
     some not long ago."""
 
@@ -148,33 +148,33 @@ class Seq2SeqSteps:
         self._edit_gates = editor.edit_gates(vectors)
         self._own = editor.writer.own_tokens(memories)
 
-    def start(self) -> Rows:
+    def start(self) -> Seq2SeqRows:
         hidden, cell = self._initial
         owners = torch.arange(len(hidden))
         hidden, cell = self._read(owners, torch.full_like(owners, START), hidden, cell)
-        return Rows(owners, hidden, cell, owners, self._memories)
+        return Seq2SeqRows(owners, hidden, cell, owners, self._memories)
 
-    def step(self, state: Rows, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def step(self, state: Seq2SeqRows, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
         return self._editor.writer.best(self._read_out(state), self._own.at(state.owners), width, floor)
 
-    def ends(self, state: Rows, rows: Tensor, choices: Tensor) -> Tensor:
+    def ends(self, state: Seq2SeqRows, rows: Tensor, choices: Tensor) -> Tensor:
         return choices == END
 
-    def result(self, state: Rows, row: int, choice: int) -> None:
+    def result(self, state: Seq2SeqRows, row: int, choice: int) -> None:
         # A token is one choice, whatever the ways to write it: no two sequences of choices come to the same.
         return None
 
-    def advance(self, state: Rows, rows: Tensor, choices: Tensor) -> Rows:
+    def advance(self, state: Seq2SeqRows, rows: Tensor, choices: Tensor) -> Seq2SeqRows:
         owners = state.owners[rows]
         sources, memories = let_go(owners, state.sources, state.memories)
         hidden, cell = self._read(owners, choices, state.hidden[rows], state.cell[rows])
-        return Rows(owners, hidden, cell, sources, memories)
+        return Seq2SeqRows(owners, hidden, cell, sources, memories)
 
     def _read(self, owners: Tensor, tokens: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
         """The decoder's hidden state and cell after it has read a token a row."""
         return self._editor.lstm.step(self._editor.embedding(tokens), (hidden, cell), self._edit_gates[owners])
 
-    def _read_out(self, state: Rows) -> Ways:
+    def _read_out(self, state: Seq2SeqRows) -> Ways:
         """The read-out of each row: [rows, ...]."""
         beside = SideBySide.of(state.owners, state.sources)
         return self._editor._read_out(beside.table(state.hidden), state.memories).at(beside)

@@ -48,7 +48,8 @@ class Memories(NamedTuple):
     before: Memory
     context: Memory | None
     carried: Tensor | None = None
-    """What the edit vector says of the tokens that are added, in the words of the generator: [batch, carry, dim]."""
+    """What the edit vector says of the tokens that are added, in the words of the generator: [batch, token_skip,
+    dim]."""
 
     def at(self, rows: Tensor) -> Memories:
         """The memories of some rows."""
@@ -77,8 +78,8 @@ class Ways(NamedTuple):
 
 
 class TokenWriter(nn.Module):
-    """`copy` off leaves generation alone. With `carry`, the generator reads a decoder's state plus what the edit vector
-    says of so many tokens, each as far as the state asks for it."""
+    """`copy` off leaves generation alone. With `token_skip`, the generator reads a decoder's state plus what the edit
+    vector says of so many tokens, each as far as the state asks for it."""
 
     def __init__(
         self,
@@ -90,15 +91,15 @@ class TokenWriter(nn.Module):
         copy: bool,
         context: bool,
         tied: bool,
-        carry: int,
+        token_skip: int,
         head_size: int,
         tail_dim: int,
     ) -> None:
         super().__init__()
-        self.num_known, self.copy, self.carry = embedding.num_known, copy, carry
-        if carry:
-            self.carried = nn.Linear(edit_dim, carry * dim, bias=False)
-            self.asked = nn.Linear(dim, carry)
+        self.num_known, self.copy, self.token_skip = embedding.num_known, copy, token_skip
+        if token_skip:
+            self.carried = nn.Linear(edit_dim, token_skip * dim, bias=False)
+            self.asked = nn.Linear(dim, token_skip)
         if copy:
             self.way = nn.Linear(dim, 3 if context else 2)
             self.point_before = Attention(query_dim=dim, key_dim=token_dim)
@@ -118,7 +119,7 @@ class TokenWriter(nn.Module):
         return Memories(
             _memory(source.before, reading.before.all),
             None if reading.context is None else _memory(source.context, reading.context.all),
-            self.carried(vectors).view(len(vectors), self.carry, -1) if self.carry else None,
+            self.carried(vectors).view(len(vectors), self.token_skip, -1) if self.token_skip else None,
         )
 
     def forward(self, states: Tensor, memories: Memories) -> Ways:

@@ -7,7 +7,7 @@ A derivation is a tree under construction; the oracle says which actions build a
 from editvec.neural.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp
 from editvec.neural.grammar.derivation import Derivation
 from editvec.neural.grammar.grammar import Grammar, UnseenError, learn
-from editvec.neural.grammar.oracle import Source, derive, derive_steps, replay
+from editvec.neural.grammar.oracle import SourceTree, derive, derive_steps, replay
 from editvec.neural.grammar.trees import before_tree, edit_trees
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "GenTerm",
     "Grammar",
     "Reduce",
-    "Source",
+    "SourceTree",
     "TreeCp",
     "UnseenError",
     "before_tree",

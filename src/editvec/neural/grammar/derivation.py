@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from editvec.neural.grammar.grammar import Choice, Grammar, Shape, Slot, UnseenError
+from editvec.neural.grammar.grammar import Choice, Grammar, Slot, SlotKind, UnseenError
 from editvec.syntax.tree import NOWHERE, Tree
 
 _TOKEN_POSITION = 0
@@ -124,12 +124,12 @@ def _expanded(
 ) -> tuple[Frame | None, int | None, Tree | None]:
     """The innermost frame after a label in its next slot; the label of a token whose text is due; the finished tree."""
     found = grammar.labels[label]
-    if found.shape is Shape.TOKEN:
+    if found.shape is SlotKind.TOKEN:
         return frame, label, None
-    if found.shape is Shape.SILENT:
+    if found.shape is SlotKind.SILENT:
         frame, tree = _added(grammar, frame, Tree(found.kind, found.field, (), found.text, NOWHERE, True))
         return frame, None, tree
-    if found.shape is Shape.ABSENT or found.fields == ():
+    if found.shape is SlotKind.ABSENT or found.fields == ():
         frame, tree = _added(grammar, frame, Tree(found.kind, found.field))
         return frame, None, tree
     return Frame(label, step, (), frame), None, None

@@ -34,7 +34,7 @@ NEXT = -1
 """The place of the next child of an open production."""
 
 
-class Shape(IntEnum):
+class SlotKind(IntEnum):
     """What kind of thing fills a slot."""
 
     NODE = 0
@@ -49,7 +49,7 @@ class Label(NamedTuple):
     """A field and what stands in it."""
 
     field: str
-    shape: Shape
+    shape: SlotKind
     kind: str
     text: str | None
     """Of a silent leaf."""
@@ -110,7 +110,7 @@ class Grammar:
     @cached_property
     def productions(self) -> tuple[Production, ...]:
         """The productions, in order of first label."""
-        found = (_production(label) for label in self.labels if label.shape in (Shape.NODE, Shape.LIST))
+        found = (_production(label) for label in self.labels if label.shape in (SlotKind.NODE, SlotKind.LIST))
         return tuple(dict.fromkeys(found))
 
     @cached_property
@@ -118,13 +118,16 @@ class Grammar:
         """For each label the number of its production; ROOT for what has no children."""
         numbers = {production: number for number, production in enumerate(self.productions)}
         return tuple(
-            numbers[_production(label)] if label.shape in (Shape.NODE, Shape.LIST) else ROOT for label in self.labels
+            numbers[_production(label)] if label.shape in (SlotKind.NODE, SlotKind.LIST) else ROOT
+            for label in self.labels
         )
 
     @cached_property
     def kind_numbers(self) -> Mapping[str, int]:
         """The kinds of nodes and tokens, numbered from 1; 0 is left for those that are not known."""
-        kinds = dict.fromkeys(label.kind for label in self.labels if label.shape not in (Shape.SILENT, Shape.ABSENT))
+        kinds = dict.fromkeys(
+            label.kind for label in self.labels if label.shape not in (SlotKind.SILENT, SlotKind.ABSENT)
+        )
         return {kind: number for number, kind in enumerate(kinds, 1)}
 
     def label_of(self, tree: Tree, field: str) -> int:
@@ -145,7 +148,7 @@ class Grammar:
     @cached_property
     def form_numbers(self) -> Mapping[Form, int]:
         """The forms of nodes, numbered: what decides where a copy of one fits."""
-        forms = ((label.kind, label.fields) for label in self.labels if label.shape is Shape.NODE)
+        forms = ((label.kind, label.fields) for label in self.labels if label.shape is SlotKind.NODE)
         return {form: number for number, form in enumerate(dict.fromkeys(forms))}
 
     def form_of(self, tree: Tree) -> int | None:
@@ -160,7 +163,7 @@ class Grammar:
         for slot, options in self.slots.items():
             for option in options:
                 label = self.labels[option]
-                if label.shape is Shape.NODE and slot.production != ROOT:
+                if label.shape is SlotKind.NODE and slot.production != ROOT:
                     found.setdefault((slot, (label.kind, label.fields)), option)
         return found
 
@@ -223,7 +226,7 @@ class Grammar:
 
     def _choice(self, slot: Slot) -> Choice:
         labels, may_end = self.slots.get(slot, ()), slot.place == NEXT
-        settled = not may_end and len(labels) == 1 and self.labels[labels[0]].shape is not Shape.NODE
+        settled = not may_end and len(labels) == 1 and self.labels[labels[0]].shape is not SlotKind.NODE
         return Choice(slot, labels, may_end, labels[0] if settled else None)
 
     def slots_of(self, label: int) -> list[Slot]:
@@ -244,7 +247,7 @@ class Grammar:
     def from_json(cls, data: Any) -> Grammar:
         """What `to_json` gave; ValueError or the like where it is something else."""
         labels = tuple(
-            Label(str(name), Shape(shape), str(kind), text, None if fields is None else tuple(map(str, fields)))
+            Label(str(name), SlotKind(shape), str(kind), text, None if fields is None else tuple(map(str, fields)))
             for name, shape, kind, text, fields in data["labels"]
         )
         slots = {Slot(int(p), int(at)): tuple(map(int, options)) for p, at, options in data["slots"]}
@@ -275,15 +278,15 @@ def _production(label: Label) -> Production:
 def label_of(tree: Tree, field: str, open_kinds: frozenset[str]) -> Label:
     """The label of a tree that stands in a field."""
     if tree.is_absent:
-        return Label(field, Shape.ABSENT, ABSENT, None, ())
+        return Label(field, SlotKind.ABSENT, ABSENT, None, ())
     if tree.leaf:
         if tree.position >= 0:
-            return Label(field, Shape.TOKEN, tree.kind, None, ())
-        return Label(field, Shape.SILENT, tree.kind, tree.text, ())
+            return Label(field, SlotKind.TOKEN, tree.kind, None, ())
+        return Label(field, SlotKind.SILENT, tree.kind, tree.text, ())
     if tree.is_list:
-        return Label(field, Shape.LIST, LIST, None, OPEN)
+        return Label(field, SlotKind.LIST, LIST, None, OPEN)
     fields = OPEN if tree.kind in open_kinds else tuple(child.field for child in tree.children)
-    return Label(field, Shape.NODE, tree.kind, None, fields)
+    return Label(field, SlotKind.NODE, tree.kind, None, fields)
 
 
 def learn(trees: Iterable[Tree]) -> Grammar:
@@ -311,9 +314,9 @@ class _Builder:
             node, around, place, name = stack.pop()
             label = label_of(node, name, _NONE)
             texts = self.seen[around, place].setdefault(label, set())
-            if label.shape is Shape.TOKEN and len(texts) < 2:
+            if label.shape is SlotKind.TOKEN and len(texts) < 2:
                 texts.add(node.text or "")
-            if label.shape is Shape.NODE or label.shape is Shape.LIST:
+            if label.shape is SlotKind.NODE or label.shape is SlotKind.LIST:
                 production = _production(label)
                 if label.fields is not OPEN:
                     self.shapes[label.kind].add(label.fields)
@@ -327,7 +330,7 @@ class _Builder:
         open_kinds = frozenset(kind for kind, found in self.shapes.items() if len(found) > _MOST_SHAPES)
 
         def opened(label: Label) -> Label:
-            return label._replace(fields=OPEN) if label.shape is Shape.NODE and label.kind in open_kinds else label
+            return label._replace(fields=OPEN) if label.shape is SlotKind.NODE and label.kind in open_kinds else label
 
         labels: dict[Label, int] = {}
         for found in self.seen.values():
@@ -335,7 +338,7 @@ class _Builder:
                 labels.setdefault(opened(label), len(labels))
         productions: dict[Production, int] = {}
         for label in labels:
-            if label.shape in (Shape.NODE, Shape.LIST):
+            if label.shape in (SlotKind.NODE, SlotKind.LIST):
                 productions.setdefault(_production(label), len(productions))
         texts: dict[Slot, dict[int, set[str]]] = {Slot(ROOT, 0): {}}
         for production, number in productions.items():

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from editvec.neural.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp
 from editvec.neural.grammar.derivation import Derivation, numbered
-from editvec.neural.grammar.grammar import NEXT, OPEN, ROOT, ROOT_FIELD, Grammar, Shape, Slot, UnseenError
+from editvec.neural.grammar.grammar import NEXT, OPEN, ROOT, ROOT_FIELD, Grammar, Slot, SlotKind, UnseenError
 from editvec.syntax.tree import Tree
 
 Key = int
@@ -17,7 +17,7 @@ _Form = tuple[object, ...]
 
 
 @dataclass(slots=True)
-class Source:
+class SourceTree:
     """The nodes of `before`, and which of them are the same subtree."""
 
     nodes: list[Tree]
@@ -26,7 +26,7 @@ class Source:
     _keys: dict[_Form, Key] = field(repr=False)
 
     @classmethod
-    def of(cls, before: Tree) -> Source:
+    def of(cls, before: Tree) -> SourceTree:
         """The source that a tree is."""
         nodes = before.nodes()
         keys: dict[_Form, Key] = {}
@@ -85,12 +85,12 @@ class Step(NamedTuple):
     opened: int
 
 
-def derive(grammar: Grammar, source: Source, after: Tree) -> list[Action]:
+def derive(grammar: Grammar, source: SourceTree, after: Tree) -> list[Action]:
     """The actions that build `after`; UnseenError where the grammar does not allow it."""
     return [step.action for step in derive_steps(grammar, source, after)]
 
 
-def derive_steps(grammar: Grammar, source: Source, after: Tree) -> list[Step]:
+def derive_steps(grammar: Grammar, source: SourceTree, after: Tree) -> list[Step]:
     """The actions that build `after`, each with where it is taken."""
     oracle = _Oracle(grammar, source.same(after))
     oracle.build(after, Slot(ROOT, 0), ROOT_FIELD, 0)
@@ -112,17 +112,17 @@ class _Oracle:
             raise UnseenError(f"{node.kind} in {_where(grammar, slot)}")
         label = grammar.labels[number]
         shape = label.shape
-        if shape is Shape.NODE:
+        if shape is SlotKind.NODE:
             places = self.same.get(id(node))
             # A copy goes into the first field that can take it, which need not be the one that is wanted.
             if places and grammar.copy_field(slot, label) == field:
                 self.steps.append(Step(TreeCp(places), slot, opened))
                 return
-        if shape is Shape.NODE or len(options) > 1 or slot.place == NEXT:
+        if shape is SlotKind.NODE or len(options) > 1 or slot.place == NEXT:
             self.steps.append(Step(Expand(number), slot, opened))
-        if shape is Shape.TOKEN:
+        if shape is SlotKind.TOKEN:
             self._write(node, slot, number, opened)
-        elif shape is Shape.NODE or shape is Shape.LIST:
+        elif shape is SlotKind.NODE or shape is SlotKind.LIST:
             self._fill(node, number, label.fields)
 
     def _write(self, token: Tree, slot: Slot, label: int, opened: int) -> None:
@@ -152,7 +152,7 @@ def _where(grammar: Grammar, slot: Slot) -> str:
     return f"the field {production.fields[slot.place]!r} of {production.kind}" if production.fields else production.kind
 
 
-def replay(grammar: Grammar, source: Source, actions: Iterable[Action]) -> Tree:
+def replay(grammar: Grammar, source: SourceTree, actions: Iterable[Action]) -> Tree:
     """The tree that actions build from a source."""
     derivation = Derivation.start(grammar)
     for action in actions:
@@ -162,7 +162,7 @@ def replay(grammar: Grammar, source: Source, actions: Iterable[Action]) -> Tree:
     return numbered(derivation.tree)
 
 
-def take(derivation: Derivation, source: Source, action: Action) -> Derivation:
+def take(derivation: Derivation, source: SourceTree, action: Action) -> Derivation:
     """The derivation after an action."""
     match action:
         case Expand(label):

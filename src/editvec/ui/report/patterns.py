@@ -57,7 +57,7 @@ def render(
         live=live,
         patterns=[_shown(pattern, number, dates) for number, pattern in enumerate(patterns, 1)],
         due=sum(len(pattern.places) for pattern in patterns),
-        proved=sum(pattern.rule is not None for pattern in patterns),
+        verified=sum(pattern.rule is not None for pattern in patterns),
         languages=sorted({pattern.language for pattern in patterns}),
         authors=authors.most_common(12),
         bars=_bars(dates, min(dates), max(dates)) if dates else [],

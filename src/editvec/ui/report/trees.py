@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from editvec.neural.grammar import Action, Source, TreeCp
+from editvec.neural.grammar import Action, SourceTree, TreeCp
 from editvec.syntax.tree import Tree
 
 _COLOURS = ("#1b7837", "#2166ac", "#b35806", "#7b3294", "#01665e", "#c51b7d", "#8c510a", "#4d4d4d")
@@ -27,7 +27,7 @@ class _Box:
     colour: str = _PLAIN
 
 
-def draw_edit(title: str, source: Source, after: Tree, actions: Sequence[Action]) -> str:
+def draw_edit(title: str, source: SourceTree, after: Tree, actions: Sequence[Action]) -> str:
     """An SVG of the two trees, one above the other."""
     copies = [action for action in actions if isinstance(action, TreeCp)]
     before_colours: dict[int, str] = {}
@@ -51,7 +51,7 @@ def draw_edit(title: str, source: Source, after: Tree, actions: Sequence[Action]
     return "\n".join([head, '<rect width="100%" height="100%" fill="#ffffff"/>', *parts, "</svg>", ""])
 
 
-def _copied(source: Source, after: Tree, copies: Sequence[TreeCp]) -> list[Tree]:
+def _copied(source: SourceTree, after: Tree, copies: Sequence[TreeCp]) -> list[Tree]:
     """The nodes of `after` that were copied, in the order of the copies: top-down, left to right, the largest first."""
     found: list[Tree] = []
     stack, same = [after], source.same(after)

@@ -18,7 +18,7 @@ from editvec.core.edit import Edit
 from editvec.core.errors import UserError
 from editvec.core.files import make_folder, remove_partial
 from editvec.data import edit_files
-from editvec.data.splits import form_of
+from editvec.data.splits import token_hash
 from editvec.vectors import vectorisers
 from editvec.vectors.index.cells import make_cells, unit
 from editvec.vectors.index.manifest import (
@@ -60,7 +60,7 @@ def build(
     with _locked(folder):
         index = _begin(folder, vectoriser, append=append)
         known = set(zip(index.ids, index.forms.tolist(), strict=True)) if len(index) else set()
-        fresh = ((edit, form_of(edit)) for edit in edits)
+        fresh = ((edit, token_hash(edit)) for edit in edits)
         new = ((edit, form) for edit, form in fresh if (edit.id, form) not in known)
         left_out = done = 0
         while chunk := list(islice(new, _CHUNK)):

@@ -10,16 +10,16 @@ import numpy as np
 
 from editvec.core.files import write_atomically
 from editvec.data import edit_files
-from editvec.data.digests import Seen
+from editvec.data.digests import TrainingDigests
 from editvec.data.labels import label_of
 from editvec.data.stats import measure
 from editvec.evaluation import probe as probing
 from editvec.evaluation import ratings as rating
 from editvec.evaluation import transfer as transferring
-from editvec.evaluation.decoding import Report, answer_all
+from editvec.evaluation.decoding import EvaluationReport, answer_all
 from editvec.evaluation.journal import PairJournal
-from editvec.neural.model import SEEN, load, needs_trees
-from editvec.reproduction.workshop import Workshop, kind_of
+from editvec.neural.model import TRAINING_DIGESTS, load, needs_trees
+from editvec.reproduction.artifacts import Artifacts, kind_of
 from editvec.ui.report.map import map_picture
 from editvec.vectors import clusters as clustering
 from editvec.vectors import index
@@ -30,45 +30,45 @@ from editvec.vectors.vectorisers import BASELINES, Trained, make
 _EXAMPLES = 5
 
 
-def evaluate(shop: Workshop, name: str, share: int = 100) -> Any:
+def evaluate(artifacts: Artifacts, name: str, share: int = 100) -> Any:
     """Acc@1, Recall@5 and perplexity of a model on its test set."""
 
     def work() -> dict[str, Any]:
-        folder = shop.model(name, share)
-        trained, report = load(folder), Report()
-        seen = Seen.load(folder / SEEN) if (folder / SEEN).exists() else None
-        edits = shop.test_edits(kind_of(name), trees=needs_trees(trained.config))
+        folder = artifacts.model(name, share)
+        trained, report = load(folder), EvaluationReport()
+        seen = TrainingDigests.load(folder / TRAINING_DIGESTS) if (folder / TRAINING_DIGESTS).exists() else None
+        edits = artifacts.test_edits(kind_of(name), trees=needs_trees(trained.config))
         for _ in answer_all(trained, edits, report, seen=seen):
             pass
         return {"all": report.all.as_json(5), "unseen": report.unseen.as_json(5)}
 
-    return shop.result(f"evaluate-{shop.model_folder(name, share).name}", work)
+    return artifacts.result(f"evaluate-{artifacts.model_folder(name, share).name}", work)
 
 
-def transfer(shop: Workshop, name: str) -> Any:
+def transfer(artifacts: Artifacts, name: str) -> Any:
     """The paper's transfer protocol on the labelled edits."""
 
     def work() -> dict[str, Any]:
-        trained = Trained.load(shop.model(name))
-        edits = shop.some_labelled(trees=trained.needs_trees)
+        trained = Trained.load(artifacts.model(name))
+        edits = artifacts.some_labelled(trees=trained.needs_trees)
         made = transferring.plan(
             [label_of(edit) for edit in edits], "iclr19", alike=trained.model.config.encoder == "none"
         )
         about = (trained.digest, len(edits), len(made))
-        journal = PairJournal(shop.folder / "results" / f"transfer-{name}.journal", about)
+        journal = PairJournal(artifacts.folder / "results" / f"transfer-{name}.journal", about)
         return transferring.summarise(
             made, transferring.answer_pairs(trained.model, edits, made, plain=True, journal=journal)
         ).as_json()
 
-    return shop.result(f"transfer-{name}", work)
+    return artifacts.result(f"transfer-{name}", work)
 
 
-def statistics(shop: Workshop) -> Any:
+def statistics(artifacts: Artifacts) -> Any:
     """Means over the edits of all three sets."""
 
     def work() -> dict[str, float]:
-        sides = (edit_files.read(shop.part(side)) for side in ("train", "dev", "test"))
-        found = measure(chain.from_iterable(islice(edits, shop.limit) for edits in sides))
+        sides = (edit_files.read(artifacts.part(side)) for side in ("train", "dev", "test"))
+        found = measure(chain.from_iterable(islice(edits, artifacts.limit) for edits in sides))
         return {
             "tokens before": found.before.mean,
             "tokens after": found.after.mean,
@@ -77,29 +77,29 @@ def statistics(shop: Workshop) -> Any:
             "tree nodes after": found.tree_after.mean,
         }
 
-    return shop.result("statistics", work)
+    return artifacts.result("statistics", work)
 
 
-def probe(shop: Workshop, name: str) -> Any:
+def probe(artifacts: Artifacts, name: str) -> Any:
     """What a model's vectors know about the labelled edits."""
 
     def work() -> dict[str, Any]:
-        trained = Trained.load(shop.model(name))
-        edits = shop.labelled(trees=trained.needs_trees)
+        trained = Trained.load(artifacts.model(name))
+        edits = artifacts.labelled(trees=trained.needs_trees)
         unread: list[int] = []
         vectors = trained.encode(edits, unread=unread)
         kept = [edit for place, edit in enumerate(edits) if place not in set(unread)]
         return probing.probe(name, vectors, kept, [label_of(edit) for edit in kept]).as_json(10)
 
-    return shop.result(f"probe-{name}", work)
+    return artifacts.result(f"probe-{name}", work)
 
 
-def fixers_map(shop: Workshop, name: str) -> str:
+def fixers_map(artifacts: Artifacts, name: str) -> str:
     """A picture of the labelled edits, beside the report."""
-    picture = shop.folder / f"map-{name}.png"
+    picture = artifacts.folder / f"map-{name}.png"
     if not picture.is_file():
-        trained = Trained.load(shop.model(name))
-        edits = shop.labelled(trees=trained.needs_trees)
+        trained = Trained.load(artifacts.model(name))
+        edits = artifacts.labelled(trees=trained.needs_trees)
         labels = [label_of(edit) for edit in edits]
         rows = choose(labels, most=100, least=min(40, max(labels.count(label) for label in set(labels))))
         unread: list[int] = []
@@ -109,29 +109,29 @@ def fixers_map(shop: Workshop, name: str) -> str:
     return picture.name
 
 
-def indexed(shop: Workshop, name: str, kind: str) -> Index:
+def indexed(artifacts: Artifacts, name: str, kind: str) -> Index:
     """The training set as an index of a model's vectors, or of a baseline's."""
-    folder = shop.folder / "indexes" / f"{kind}-{name}"
+    folder = artifacts.folder / "indexes" / f"{kind}-{name}"
     try:
         return index.open_index(folder)
     except index.NoIndexError:
         pass
     baseline = name in BASELINES
-    model = name if baseline else str(shop.model(name))
-    file = shop.part("train", kind)
+    model = name if baseline else str(artifacts.model(name))
+    file = artifacts.part("train", kind)
     known = index.for_appending(folder, model)
-    vectoriser = known or make(model, islice(edit_files.read(file, trees=False), shop.limit) if baseline else ())
+    vectoriser = known or make(model, islice(edit_files.read(file, trees=False), artifacts.limit) if baseline else ())
     trees = isinstance(vectoriser, Trained) and vectoriser.needs_trees
-    edits = islice(edit_files.read(file, trees=trees), shop.limit)
+    edits = islice(edit_files.read(file, trees=trees), artifacts.limit)
     return index.build(folder, vectoriser, edits, append=known is not None)[0]
 
 
-def clusters(shop: Workshop, name: str) -> Any:
+def clusters(artifacts: Artifacts, name: str) -> Any:
     """k-means on the training set with as many groups as the paper has, for so many edits."""
 
     def work() -> dict[str, Any]:
         kind = kind_of(name)
-        found = indexed(shop, name, kind)
+        found = indexed(artifacts, name, kind)
         share = {"code": 20_000 / 91_372, "prose": 50_000 / 500_000}[kind]
         grouping = clustering.kmeans(np.asarray(found.units), max(2, round(share * len(found))), iterations=10)
         described, edits = clustering.describe_index(found, grouping)
@@ -141,19 +141,19 @@ def clusters(shop: Workshop, name: str) -> Any:
         ]
         return {"groups": grouping.num_groups, "edits": len(found), "examples": examples}
 
-    return shop.result(f"clusters-{name}", work)
+    return artifacts.result(f"clusters-{name}", work)
 
 
-def ratings(shop: Workshop, kind: str, systems: tuple[str, ...]) -> tuple[dict[str, Any], str]:
+def ratings(artifacts: Artifacts, kind: str, systems: tuple[str, ...]) -> tuple[dict[str, Any], str]:
     """What raters said about each system, and what is left for them to do; the task is made when it is not there."""
-    folder = shop.folder / f"ratings-{kind}"
+    folder = artifacts.folder / f"ratings-{kind}"
     if not (folder / rating.TASK).is_file():
-        indexes = {name: indexed(shop, name, kind) for name in systems}
+        indexes = {name: indexed(artifacts, name, kind) for name in systems}
         rating.make_task(indexes, num_queries=200, k=3 if kind == "code" else 5).save(folder)
     said = rating.read_all(folder)
     if not any(said.values()):
         return {}, f"{kind}: nobody has rated yet. editvec rate {Path(folder)}"
-    found = rating.report(rating.Task.load(folder), said)
+    found = rating.report(rating.RatingTask.load(folder), said)
     return {
         each.system: {"dcg": each.dcg.value, "ndcg": each.ndcg.value, "accuracy": each.accuracy.value}
         for each in found.systems

@@ -17,7 +17,7 @@ from editvec.core.edit import Tokens
 from editvec.neural.batch import SourceBatch
 from editvec.neural.editors.rows import SideBySide, let_go
 from editvec.neural.editors.writer import Memories, most_likely
-from editvec.neural.grammar import Derivation, Source, UnseenError
+from editvec.neural.grammar import Derivation, SourceTree, UnseenError
 from editvec.neural.grammar.derivation import Text
 from editvec.neural.reading import Reading
 from editvec.neural.vocab import END
@@ -91,7 +91,7 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class TreeRows:
     """Hypotheses: the source of each, its derivation, the slot that is due in it and whether a token is; the decoder's
     state, and where its hidden states so far are; and what the sources that still have rows, or had some not long
     ago, are remembered by."""
@@ -137,7 +137,7 @@ class Graph2TreeSteps:
         counts = torch.zeros_like(states[..., 0]).scatter_add_(1, first, torch.ones_like(states[..., 0]))
         return first, sums / counts.clamp(min=1)[..., None]
 
-    def start(self) -> Rows:
+    def start(self) -> TreeRows:
         hidden, cell = self._initial
         owners = torch.arange(len(hidden))
         derivations = [Derivation.start(self._editor.grammar)] * len(hidden)
@@ -145,7 +145,7 @@ class Graph2TreeSteps:
         past = self._pool.add(hidden)[:, None]
         return self._read(owners, derivations, nothing, (hidden, cell), past, owners, Kept(self._nodes, self._memories))
 
-    def step(self, state: Rows, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def step(self, state: TreeRows, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
         editor = self._editor
         beside = SideBySide.of(state.owners, state.sources)
         found = editor.read_out(state.hidden, state.slots, state.kept.nodes, beside)
@@ -170,15 +170,15 @@ class Graph2TreeSteps:
         chosen[rows] = _widened(tokens + TEXT, wide, 0)
         return log_probs, chosen
 
-    def ends(self, state: Rows, rows: Tensor, choices: Tensor) -> Tensor:
+    def ends(self, state: TreeRows, rows: Tensor, choices: Tensor) -> Tensor:
         return torch.tensor([each.tree is not None for each in self._after(state, rows, choices)], dtype=torch.bool)
 
-    def result(self, state: Rows, row: int, choice: int) -> Tokens:
+    def result(self, state: TreeRows, row: int, choice: int) -> Tokens:
         tree = state.after[row, choice].tree
         assert tree is not None
         return tree.tokens()
 
-    def advance(self, state: Rows, rows: Tensor, choices: Tensor) -> Rows:
+    def advance(self, state: TreeRows, rows: Tensor, choices: Tensor) -> TreeRows:
         editor = self._editor
         owners = state.owners[rows]
         sources, kept = let_go(owners, state.sources, state.kept)
@@ -191,7 +191,7 @@ class Graph2TreeSteps:
         before = state.hidden[rows], state.cell[rows]
         return self._read(owners, derivations, labels + texts + copies, before, state.past[rows], sources, kept)
 
-    def _after(self, state: Rows, rows: Tensor, choices: Tensor) -> list[Derivation]:
+    def _after(self, state: TreeRows, rows: Tensor, choices: Tensor) -> list[Derivation]:
         """The derivation of each row after its choice."""
         known, found = state.after, []
         for owner, row, choice in zip(state.owners[rows].tolist(), rows.tolist(), choices.tolist(), strict=True):
@@ -219,14 +219,14 @@ class Graph2TreeSteps:
         past: Tensor,
         sources: Tensor,
         kept: Kept,
-    ) -> Rows:
+    ) -> TreeRows:
         """The rows after one more step, in which each has read its last action."""
         slots, writes, opened = self._due(derivations)
         parent = self._pool.at(past.gather(1, opened[:, None]).squeeze(1))
         inputs = torch.cat([action, self._editor.slots(slots)], -1)
         hidden, cell = self._editor.lstm.step(inputs, state, self._edit_gates[owners], parent)
         past = torch.cat([past, self._pool.add(hidden)[:, None]], 1)
-        return Rows(owners, derivations, slots, writes, hidden, cell, past, sources, kept, {})
+        return TreeRows(owners, derivations, slots, writes, hidden, cell, past, sources, kept, {})
 
     def _due(self, derivations: Sequence[Derivation]) -> tuple[Tensor, Tensor, Tensor]:
         """For each derivation the slot that is due, whether a token is, and the step that opened the node around it."""
@@ -242,7 +242,7 @@ class Graph2TreeSteps:
         return torch.tensor(slots), torch.tensor(writes), torch.tensor(opened)
 
 
-def _names(source: Source, ids: Sequence[int]) -> dict[int, str]:
+def _names(source: SourceTree, ids: Sequence[int]) -> dict[int, str]:
     """The tokens of a before by their ids."""
     leaves = (node for node in source.nodes if node.leaf)
     return {identity: leaf.text or "" for identity, leaf in zip(ids, leaves, strict=False)}

@@ -56,7 +56,7 @@ _FILES = {"code": ("githubedits", "jsonl.gz"), "prose": ("prose_edits", "tsv.gz"
 
 
 @dataclass(slots=True)
-class Workshop:
+class Artifacts:
     """A folder to work in, the data, and how much of it is used."""
 
     folder: Path
