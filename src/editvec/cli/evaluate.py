@@ -31,8 +31,8 @@ def evaluate(
 
     \b
     editvec evaluate runs/mine test.jsonl.gz
-    editvec evaluate runs/mine test.parquet --out answers.jsonl --json
-    editvec evaluate runs/paper test.parquet --pruned
+    editvec evaluate runs/mine test.jsonl.gz --out answers.jsonl --json
+    editvec evaluate runs/paper test.jsonl.gz --pruned
     """
     from contextlib import nullcontext
     from itertools import islice

@@ -40,7 +40,7 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
 
     REPO is a clone, a bare repository or an address that git can clone; the current folder by default. A rule is kept
     only when it is verified on the examples, by ast-grep itself where it is one of ast-grep's. Nothing in the
-    repository is changed: patterns.json, rules/, edits.parquet and report.html go to .editvec, which git is told to
+    repository is changed: patterns.json, rules/, edits.jsonl.gz and report.html go to .editvec, which git is told to
     leave alone (a folder of your own, given with -o, can be committed). Run again later, only new commits are mined.
 
     \b

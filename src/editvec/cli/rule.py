@@ -43,7 +43,7 @@ def rule(
     \b
     editvec rule --text --language csharp --from 'x = x + 1;' 'x++;'
     editvec rule --from old/Cart.cs new/Cart.cs --from old/Order.cs new/Order.cs -o rule.yml
-    editvec rule --edits edits.parquet '#12' '#40' '#41' -o rule.yml --test
+    editvec rule --edits edits.jsonl.gz '#12' '#40' '#41' -o rule.yml --test
     """
     from editvec.cli.terminal import print_json
     from editvec.core.errors import UserError

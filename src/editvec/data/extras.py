@@ -11,6 +11,8 @@ from typing import Any
 
 from editvec.core.errors import UserError
 
+_NAMES = {"sklearn": "scikit-learn", "scipy": "SciPy"}
+
 
 class MissingExtraError(UserError):
     """A package that an extra installs is not there; the message says how to install it."""
@@ -24,7 +26,10 @@ def require(module: str, *, extra: str, what: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        package = module.partition(".")[0]
-        if error.name is not None and error.name.partition(".")[0] != package:
-            raise
-        raise MissingExtraError(f"{what} need {package}. Install it with: pip install 'editvec[{extra}]'.") from None
+        missing = (error.name or module).partition(".")[0]
+        name = _NAMES.get(missing, missing)
+        # A package that is there but cannot be loaded is another matter, and says why.
+        reason = "" if isinstance(error, ModuleNotFoundError) else f" ({error})"
+        raise MissingExtraError(
+            f"{what} need {name}{reason}. Install it with: pip install 'editvec[{extra}]'."
+        ) from None

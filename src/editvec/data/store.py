@@ -54,8 +54,8 @@ CREATE TABLE evidence (key BLOB PRIMARY KEY, value BLOB);
 """
 _ADD = """
 INSERT INTO commits (settings, hash, complete, tally, languages, marks, block) VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET complete = excluded.complete, tally = excluded.tally, languages = excluded.languages,
-    marks = excluded.marks, block = excluded.block
+ON CONFLICT (settings, hash) DO UPDATE SET complete = excluded.complete, tally = excluded.tally,
+    languages = excluded.languages, marks = excluded.marks, block = excluded.block
 WHERE excluded.complete >= complete
 """
 _log = logging.getLogger("editvec")
@@ -269,8 +269,11 @@ class Store:
     def _number_of(self, table: str, column: str, value: str, most: int) -> int:
         """Return the number of a row, which is made where there is none; of too many the oldest is forgotten."""
         with self._told(), self._transaction():
-            query = f"INSERT INTO {table} ({column}, used) VALUES (?, ?) ON CONFLICT DO UPDATE SET used = excluded.used"
-            self._database.execute(query, (value, time.time()))
+            self._database.execute(
+                f"INSERT INTO {table} ({column}, used) VALUES (?, ?)"
+                f" ON CONFLICT ({column}) DO UPDATE SET used = excluded.used",
+                (value, time.time()),
+            )
             rows = self._database.execute(f"SELECT id, {column} FROM {table} ORDER BY used DESC").fetchall()
             held, key = ("commits", "settings") if table == "settings" else ("vectors", "model")
             for old, _ in rows[most:]:

@@ -96,9 +96,9 @@ def edits(request: MiningRequest, report: MiningReport, progress: Progress = sil
 
 def lines(request: MiningRequest, report: MiningReport, progress: Progress = silent) -> Iterator[bytes]:
     """Yield the mined edits as native lines, in the order of history; the report is complete after the last."""
-    repository = request.task.repository
-    revisions = {"revisions": request.revisions, "since": request.since, "until": request.until}
-    commits = git.list_commits(repository, **revisions)
+    commits = git.list_commits(
+        request.task.repository, revisions=request.revisions, since=request.since, until=request.until
+    )
     with _store(request) as store:
         given = 0
         for attempt in range(_TRIES):

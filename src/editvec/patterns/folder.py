@@ -1,4 +1,4 @@
-"""What `editvec learn` leaves behind, and what other verbs read of it: `patterns.json`, `rules/*.yml`, `edits.parquet`,
+"""What `editvec learn` leaves behind, and what other verbs read of it: `patterns.json`, `rules/*.yml`, `edits.jsonl.gz`,
 `report.html`. The folder tells git to leave it alone.
 """
 
@@ -18,7 +18,7 @@ from editvec.patterns.learn import Learned
 from editvec.patterns.pattern import SCHEMA, Pattern, from_json
 
 NAME = ".editvec"
-PATTERNS, RULES, EDITS, REPORT = "patterns.json", "rules", "edits.parquet", "report.html"
+PATTERNS, RULES, EDITS, REPORT = "patterns.json", "rules", "edits.jsonl.gz", "report.html"
 _SAFE = re.compile(r"[a-z0-9][a-z0-9-]{0,80}\.yml\Z")
 
 
