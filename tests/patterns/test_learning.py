@@ -28,6 +28,7 @@ from editvec.patterns.learn import Learned, LearnRequest, learn
 from editvec.patterns.pattern import MIN_CONFIDENCE, Evidence
 from editvec.patterns.rules import is_of_imports
 from editvec.suggest.editor import calibrate, find_by_editor, finder_like
+from editvec.suggest.few_shot import FewShotEditor
 from editvec.syntax.languages import Language, known
 from editvec.syntax.snippet import snippet_edit
 from editvec.ui.report.patterns import render
@@ -315,10 +316,10 @@ def shop_model(learned: Learned) -> EditModel:
 def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, shop_model: EditModel) -> None:
     pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
     pieces = [snippet_edit(each.before.text, each.after.text, each.language) for each in pattern.edits]
-    sure = calibrate(shop_model, pieces, shop_model.show(pieces))
+    sure = calibrate(FewShotEditor(shop_model), pieces, FewShotEditor(shop_model).show(pieces))
     assert sure is not None and sure.right == sure.said >= 3
     files = list(present_files(open_repository(shop), {"csharp"}))
-    found = find_by_editor(shop_model, pattern, files, Evidence(0, 0))
+    found = find_by_editor(FewShotEditor(shop_model), pattern, files, Evidence(0, 0))
     assert {(place.path, place.after) for place in found} <= {
         ("src/Orders.cs", "return order?.Courier;"),
         ("src/Refunds.cs", "return one?.Owner;"),
@@ -328,26 +329,26 @@ def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, 
     evidence = Evidence(sure.said, sure.right, left=len(found))
     assert {place.confidence for place in found} == {evidence.confidence}
     promise = replace(pattern, before="$T $X;", after="readonly $T $X;")
-    assert find_by_editor(shop_model, promise, files, Evidence(0, 0)) == ()
-    given_up = find_by_editor(shop_model, pattern, files, Evidence(0, 0, reversed=9, years=6.0))
+    assert find_by_editor(FewShotEditor(shop_model), promise, files, Evidence(0, 0)) == ()
+    given_up = find_by_editor(FewShotEditor(shop_model), pattern, files, Evidence(0, 0, reversed=9, years=6.0))
     assert {place.confidence for place in given_up} == {replace(evidence, reversed=9, years=6.0).confidence}
 
 
 def test_a_statement_that_the_editor_puts_in_has_a_line_indented_as_its_place() -> None:
     example = snippet_edit("Save(user);", "Check(user);\nSave(user);", "csharp", "e")
-    (found,) = finder_like(load(), [example], 0.3)([b"class A {\n\tvoid M(Order order) {\n\t\tSave(order);\n\t}\n}\n"])
+    (found,) = finder_like(FewShotEditor(load()), [example], 0.3)([b"class A {\n\tvoid M(Order order) {\n\t\tSave(order);\n\t}\n}\n"])
     assert [match.replacement for match in found] == ["Check(order);\n\t\tSave(order);"]
 
 
 def test_an_editor_follows_examples_in_texts() -> None:
-    find = finder_like(load(), [snippet_edit("Log(a);", "Log.Debug(a);", "csharp", "e")], 0.7)
+    find = finder_like(FewShotEditor(load()), [snippet_edit("Log(a);", "Log.Debug(a);", "csharp", "e")], 0.7)
     texts = [b"class A {\n  void M() {\n    Log(one, two);\n    Save(one);\n  }\n}\n", b"class B {\n}\n"]
     assert [[match.replacement for match in matches] for matches in find(texts)] == [["Log.Debug(one, two);"], []]
 
 
 def test_an_editor_follows_an_example_whose_names_are_others() -> None:
     find = finder_like(
-        load(), [snippet_edit("return x == null ? null : x.Name;", "return x?.Name;", "csharp", "e")], 0.3
+        FewShotEditor(load()), [snippet_edit("return x == null ? null : x.Name;", "return x?.Name;", "csharp", "e")], 0.3
     )
     text = b"class A {\n  object M() {\n    total = total + 2;\n    return bill == null ? null : bill.Owner;\n  }\n}\n"
     assert [match.replacement for match in find([text])[0]] == ["return bill?.Owner;"]
@@ -357,9 +358,9 @@ def test_an_editor_that_is_never_right_says_nothing(shop: Path, learned: Learned
     torch.manual_seed(1)
     pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
     model = small_model(list(pattern.edits))
-    assert calibrate(model, pattern.edits, model.show(pattern.edits)) is None
+    assert calibrate(FewShotEditor(model), pattern.edits, FewShotEditor(model).show(pattern.edits)) is None
     files = list(present_files(open_repository(shop), {"csharp"}))
-    assert find_by_editor(model, pattern, files, Evidence(0, 0)) == ()
+    assert find_by_editor(FewShotEditor(model), pattern, files, Evidence(0, 0)) == ()
 
 
 def test_new_files_and_other_encodings_are_present(tmp_path: Path) -> None:

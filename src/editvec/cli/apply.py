@@ -260,12 +260,13 @@ def _finders(like: tuple[tuple[str, str], ...], names: list[str], model: str | N
     from editvec.neural.model import load
     from editvec.rules.sites import edit_example
     from editvec.suggest.editor import finder_like
+    from editvec.suggest.few_shot import FewShotEditor
 
     examples = {name: _examples(like, name) for name in names}
     parsed = {name: edits for name, edits in examples.items() if all(map(edit_example, edits))}
     if not parsed:
         raise UserError("the examples do not parse in the language of the files. Say which it is with --language.")
-    trained = load(model)
+    trained = FewShotEditor(load(model))
     return {name: finder_like(trained, edits, sure) for name, edits in parsed.items()}
 
 

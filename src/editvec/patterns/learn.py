@@ -22,6 +22,7 @@ from editvec.patterns.rules import patterns_of
 from editvec.rules.rule import ProseRule, Rule, dump
 from editvec.suggest.editor import find_by_editor
 from editvec.suggest.evidence import OldFiles, evidence_of
+from editvec.suggest.few_shot import FewShotEditor
 from editvec.vcs.worktree import File, present_files
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def _edited(
     found: dict[str, Pattern] = {}
     for number, pattern in enumerate(chosen):
         advance(number, len(chosen), sum(len(each.places) for each in found.values()))
-        places = find_by_editor(model, pattern, files, doubts[pattern.name])
+        places = find_by_editor(FewShotEditor(model), pattern, files, doubts[pattern.name])
         found[pattern.name] = pattern.with_places(tuple(s for s in places if s.confidence >= request.min_confidence))
     return found
 
