@@ -252,7 +252,7 @@ def test_learn_find_and_apply_on_the_command_line(shop: Path, monkeypatch: pytes
     monkeypatch.chdir(shop)
     done = _run("learn", "--model", "none", "--json")
     document = orjson.loads(done.stdout)
-    assert document["schema"] == 1
+    assert document["schema"] == 2
     assert (shop / ".editvec" / "report.html").is_file()
     status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, check=True, cwd=shop)
     assert status.stdout == b""
