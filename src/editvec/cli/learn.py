@@ -41,7 +41,8 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     REPO is a clone, a bare repository or an address that git can clone; the current folder by default. A rule is kept
     only when it is proved on the examples, by ast-grep itself where it is one of ast-grep's. Nothing in the repository
     is changed: patterns.json, rules/, edits.parquet and report.html go to .editvec, which git is told to leave alone
-    (a folder of your own, given with -o, can be committed). Run again later, only new commits are mined.
+    (a folder of your own, given with -o, can be committed; it must be new, empty or one of learn's). What you put into
+    the folder stays. Run again later, only new commits are mined.
 
     \b
     editvec learn
@@ -65,6 +66,7 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     chosen = pick_languages(options["languages"], recipe)
     repository = locate(repo)
     target = folder or default_folder(repository)
+    folders.check(target)
     request = Request(
         mine.Request(
             Task(repository, recipe, chosen, pick_paths(options["paths"])),
@@ -93,12 +95,16 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
 
 
 def default_folder(repository: Repository) -> Path:
-    """`.editvec` at the top of the work tree, or here for a repository without one."""
+    """`.editvec` at the top of the work tree, or here for a repository without one. UserError where that is a link: it
+    came with the repository."""
+    from editvec.errors import UserError
     from editvec.learning.folder import NAME
     from editvec.learning.present import work_tree
 
-    top = work_tree(repository)
-    return (top or Path.cwd()) / NAME
+    folder = (work_tree(repository) or Path.cwd()) / NAME
+    if folder.is_symlink():
+        raise UserError(f"{folder} is a symbolic link. Remove it, or name a folder with --out or --patterns.")
+    return folder
 
 
 def _model(name: str | None) -> Any:
