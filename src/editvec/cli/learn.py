@@ -51,7 +51,7 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     editvec apply 1            # then: the first pattern's places as a diff
     """
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    from editvec.cli.terminal import print_json, progress
+    from editvec.cli.terminal import print_json, progress, tell_filtered
     from editvec.errors import StoppedError
     from editvec.learning import Request
     from editvec.learning import folder as folders
@@ -86,6 +86,7 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     about = _about(repository, learned)
     page = render(learned.patterns, about, _points(learned), learned.edits)
     folders.save(target, learned, about, page)
+    tell_filtered(learned.filtered)
     if as_json:
         import orjson
 
@@ -99,7 +100,7 @@ def default_folder(repository: Repository) -> Path:
     came with the repository."""
     from editvec.errors import UserError
     from editvec.learning.folder import NAME
-    from editvec.learning.present import work_tree
+    from editvec.mining.git import work_tree
 
     folder = (work_tree(repository) or Path.cwd()) / NAME
     if folder.is_symlink():

@@ -54,6 +54,13 @@ def print_json(value: Any) -> None:
     click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())
 
 
+def tell_filtered(count: int) -> None:
+    """Says on stderr how many files were not looked at because a filter of git rewrites them."""
+    if count:
+        files = "1 file was" if count == 1 else f"{describe(count)} files were"
+        click.echo(f"{files} left out: a filter of git rewrites them (filter= in .gitattributes).", err=True)
+
+
 def describe(number: float) -> str:
     """A count as people read it: 12,345."""
     return f"{number:,}"
