@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,7 +14,7 @@ import pytest
 import torch
 from click.testing import CliRunner, Result
 
-from editvec import vocab
+from editvec import store, vocab
 from editvec.cli import app
 from editvec.edit import Edit, Version
 from editvec.errors import BadInputError, UserError
@@ -432,6 +434,42 @@ def test_learn_find_and_apply_on_the_command_line(shop: Path, monkeypatch: pytes
         _run("apply", "1")
     assert _run("apply", "1", "--everywhere").stdout == diff
     assert f"[default: ({MIN_CONFIDENCE:g});" in _run("find", "--help").stdout
+
+
+def test_a_file_name_that_is_not_utf_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = os.fsdecode(b"caf\xe9.py")
+    place = tmp_path / os.fsdecode(b"r\xe9po")
+    lines = [f"if a{at} == None: f({at})\n\n" for at in range(6)]
+    changes = [(f"a{at} == None", f"a{at} is None") for at in range(5)]
+    _history(place, "a.py", ["".join(lines)], changes)
+    (place / name).write_text("x = 1\nif b == None: f(b)\n")
+    monkeypatch.chdir(place)
+    document = json.loads(_run("learn", "--model", "none", "--json").stdout)
+    due = {each["path"] for pattern in document["patterns"] for each in pattern["places"]}
+    assert due == {"a.py", name}
+    assert folder.load(place / ".editvec")
+    assert "due" in _run("learn", "--model", "none").stdout
+    done = _run("find", "--format", "json")
+    assert {each["path"] for each in json.loads(done.stdout)} == {"a.py", name}
+    assert r"caf\udce9.py" in done.stdout
+    results = json.loads(_run("find", "--format", "sarif").stdout)["runs"][0]["results"]
+    places = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in results]
+    assert sorted(places) == ["a.py", "caf%E9.py"]
+    assert r"caf\udce9.py:2:4" in _run("find").stdout
+    assert name in [each["path"].rpartition("/")[2] for each in json.loads(_run("apply", "1", "--json").stdout)]
+    diff = _run("apply", "1", name).stdout
+    assert r"caf\351.py" in diff
+    subprocess.run(["git", "apply"], input=diff.encode(), check=True)
+    assert (place / name).read_text() == "x = 1\nif b is None: f(b)\n"
+    _run("apply", "1", "--everywhere", "-U")
+    subprocess.run(["git", "add", "."], check=True)
+    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "x"], check=True)
+    (place / name).write_text("x = 2\nif b is None: f(b)\n")
+    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qam", "x"], check=True)
+    for ending in ("parquet", "jsonl"):
+        _run("mine", ".", "-o", str(tmp_path / f"e.{ending}"))
+        _run("show", str(tmp_path / f"e.{ending}"), "--json")
+    assert any(edit.source and edit.source.path == r"caf\xe9.py" for edit in store.read(tmp_path / "e.parquet"))
 
 
 def _history(place: Path, name: str, texts: list[str], changes: list[tuple[str, str]], message: str = "Tidy") -> None:

@@ -88,9 +88,7 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     folders.save(target, learned, about, page)
     tell_filtered(learned.filtered)
     if as_json:
-        import orjson
-
-        print_json(orjson.loads((target / folders.PATTERNS).read_bytes()))
+        print_json(folders.about(target))
     else:
         _print(learned, repo, target)
 
@@ -175,7 +173,7 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
     shown = folder if not folder.is_relative_to(Path.cwd()) else folder.relative_to(Path.cwd())
     next_one = next((at for at, pattern in enumerate(patterns, 1) if pattern.places and pattern.rule), None)
     everywhere = "" if next_one is None or patterns[next_one - 1].is_due() else " --everywhere"
-    hint = f"    Next  editvec apply {next_one}{everywhere}{_where(repo, folder)}" if next_one else ""
+    hint = f"    Next  editvec apply {next_one}{everywhere}{printable(_where(repo, folder))}" if next_one else ""
     out.print(f"\nReport  {printable(str(shown))}/report.html{hint}")
 
 

@@ -49,9 +49,9 @@ def console() -> Console:
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout, for machines."""
-    import orjson
+    from editvec.files import to_json
 
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())
+    click.echo(to_json(value, indent=True).decode())
 
 
 def tell_filtered(count: int) -> None:

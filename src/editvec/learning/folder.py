@@ -15,7 +15,8 @@ import orjson
 
 from editvec import store
 from editvec.errors import BadInputError, UserError
-from editvec.files import make_folder, write_atomically
+from editvec.files import from_json as json_of
+from editvec.files import make_folder, to_json, write_atomically
 from editvec.learning.learn import Learned
 from editvec.patterns.pattern import SCHEMA, Pattern, from_json
 
@@ -49,7 +50,7 @@ def save(folder: Path, learned: Learned, about: Mapping[str, Any], page: str) ->
         for number, pattern in enumerate(learned.patterns, 1)
     ]
     document = {"schema": SCHEMA, **about, "patterns": entries}
-    write_atomically(folder / PATTERNS, orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    write_atomically(folder / PATTERNS, to_json(document, indent=True))
     write_atomically(folder / REPORT, page.encode("utf-8", "replace"))
     for name in owned - names:
         (folder / name).unlink(missing_ok=True)
@@ -146,7 +147,7 @@ def about(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise UserError(f"{folder} holds no patterns. Learn some first: editvec learn.")
     try:
-        document: dict[str, Any] = orjson.loads(path.read_bytes())
+        document: dict[str, Any] = json_of(path.read_bytes())
         schema = document["schema"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise _foreign(folder, error) from None

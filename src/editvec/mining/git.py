@@ -187,7 +187,8 @@ def _name_of(repository: Repository) -> str:
         return match[1]
     path = repository.path
     name = path.parent.name if path.name == ".git" else path.name
-    return name.removesuffix(".git") or "repository"
+    # An edit's origin is text: bytes that are none show as backslash escapes.
+    return os.fsencode(name.removesuffix(".git")).decode("utf-8", "backslashreplace") or "repository"
 
 
 def is_address(place: str) -> bool:

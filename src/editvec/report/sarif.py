@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from editvec import __version__
 from editvec.patterns.pattern import Pattern, Place
+from editvec.syntax.token import encode
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -36,7 +37,7 @@ def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
 
 
 def _result(pattern: Pattern, number: int, place: Place) -> dict[str, Any]:
-    file = {"uri": quote(place.path)}
+    file = {"uri": quote(encode(place.path))}
     region = {
         "startLine": place.line,
         "startColumn": place.column,
