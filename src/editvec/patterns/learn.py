@@ -59,6 +59,8 @@ class Learned:
     """The most worthy first."""
     report: mine.MiningReport
     groups: int = 0
+    filtered: int = 0
+    """Files of the work tree that were not looked at, because a filter of git rewrites them."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Stage → how long it took."""
 
@@ -100,7 +102,9 @@ def learn(request: LearnRequest, model: EditModel | None = None, stages: Stages 
         tried = _recorded(named, past, doubts, advance)
     with _stage(learned, stages, "Finding", "files") as advance:
         ruled = [pattern for pattern in tried if pattern.rule and pattern.evidence]
-        files = list(present_files(repository, {pattern.language for pattern in tried}, revision=request.revision))
+        languages, tally = {pattern.language for pattern in tried}, Counter[str]()
+        files = list(present_files(repository, languages, revision=request.revision, tally=tally))
+        learned.filtered = tally["filtered"]
         places = find_places(ruled, files, request.min_confidence, advance)
     if model is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
