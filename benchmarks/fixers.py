@@ -36,6 +36,7 @@ from editvec.rules.rule import Rule, dump
 from editvec.rules.sites import RuleExample, num_common
 from editvec.rules.verification import VerifiedRule, same_tokens
 from editvec.suggest.editor import finder_like
+from editvec.suggest.few_shot import FewShotEditor
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
 from editvec.syntax.snippet import snippet_edit
@@ -165,7 +166,7 @@ def _run(
         shown = [edit for edit in map(edit_of, order[:k]) if edit is not None and _fits(edit, editor)]
         if editor is not None and shown:
             left = [at for at, (verdict, _, _) in enumerate(verdicts) if verdict == "alone"]
-            said = judge_editor(finder_like(editor, shown, options.sure), [tests[at] for at in left])
+            said = judge_editor(finder_like(FewShotEditor(editor), shown, options.sure), [tests[at] for at in left])
             for at, (verdict, besides, wrote) in zip(left, said, strict=True):
                 counts[f"editor {verdict}"] += 1
                 verdicts[at] = verdict, verdicts[at][1] + besides, wrote

@@ -29,7 +29,6 @@ CORE = ("about", "edit", "errors", "files", "match", "splice", "text")
 """Closed: a new file here needs three rooms that import it."""
 LEFT = frozenset(
     {
-        ("neural", "suggest"),
         ("rewrite", "patterns"),
         ("suggest", "patterns"),
     }

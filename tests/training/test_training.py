@@ -23,7 +23,8 @@ from editvec.data.digests import TrainingDigests
 from editvec.neural import config
 from editvec.neural.config import Config, TrainingConfig
 from editvec.neural.layers.products import resolved
-from editvec.neural.model import TRAINING_DIGESTS, WEIGHTS
+from editvec.neural.model import SECOND, TRAINING_DIGESTS, WEIGHTS
+from editvec.suggest.edit import edit as edit_snippet
 from editvec.training import Files, Progress, loop, resume, train
 from tests.neural.edits import edit, random_edits, small_config, ten_edits
 
@@ -108,7 +109,7 @@ def test_resumed_is_uninterrupted(
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from editvec import config
+from editvec.neural import config
 from editvec.training import Files, loop, train
 loop._SAVE_EVERY = 0.0
 steps = 0
@@ -347,7 +348,7 @@ def test_ten_edits_are_learned_by_a_run(tmp_path: Path) -> None:
     train(tmp_path / "run", files, _config(epochs=120, learning_rate=1e-2, dropout=0.0))
     model = editvec.load(tmp_path / "run")
     for each in ten_edits():
-        assert model.apply(each, like=each)[0].tokens == each.after.tokens
+        assert edit_snippet(each, like=each, model=model)[0].tokens == each.after.tokens
 
 
 def test_a_run_can_begin_as_another_model(files: Files, tmp_path: Path) -> None:
@@ -367,7 +368,7 @@ def test_another_editor_learns_from_vectors_that_stay(files: Files, tmp_path: Pa
     train(tmp_path / "first", files, _config())
     first = editvec.load(tmp_path / "first")
     made = _config(epochs=2, editor_only=True)
-    folder = tmp_path / "first" / "second"
+    folder = tmp_path / "first" / SECOND
     train(folder, files, made, init=first, editor="graph2tree")
     second = editvec.load(folder)
     assert second.config == replace(first.config, editor="graph2tree")

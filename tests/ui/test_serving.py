@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from editvec.core.edit import Edit, Source, Version
+from editvec.core.files import from_json, to_json
 from editvec.core.match import Suggestion
 from editvec.patterns.pattern import Evidence, Pattern
 from editvec.rewrite.review import Decisions
@@ -87,6 +89,20 @@ def test_decisions_are_there_again_and_one_file_that_changed_spoils_no_other(tre
     assert (tree / "a.py").read_text(encoding="utf-8") == TEXT.replace("d == None", "d is None")
     lost = begin()
     assert (lost.state()["accepted"], lost.num_lost) == (1, 0)
+
+
+def test_decisions_about_a_file_whose_name_is_not_utf_8(tree: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.py")
+    (tree / "a.py").rename(tree / name)
+    pattern = _pattern("one")
+    pattern = replace(pattern, places=tuple(replace(place, path=name) for place in pattern.places))
+    Decisions([pattern], tree, tree / "accepted.patch").decide({"place": "1-1", "verdict": "accept"})
+    again = Decisions([pattern], tree, tree / "accepted.patch")
+    assert again.state()["said"] == {"1-1": "accept"}
+    subprocess.run(["git", "apply", "accepted.patch"], cwd=tree, check=True)
+    with pytest.raises(ValueError, match="changed meanwhile") as caught:
+        again.decide({"place": "1-1", "verdict": "accept"})
+    assert from_json(to_json({"error": str(caught.value)})) == {"error": str(caught.value)}
 
 
 def test_the_report_shows_hostile_text_as_text(tmp_path: Path) -> None:

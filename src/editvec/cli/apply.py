@@ -189,8 +189,7 @@ def _load(name: str, repo: str, folder: Path | None, everywhere: bool) -> list[L
 def _top(place: str) -> str:
     """The top of the work tree that a place is in."""
     from editvec.core.errors import UserError
-    from editvec.vcs.git import open_repository
-    from editvec.vcs.worktree import work_tree
+    from editvec.vcs.git import open_repository, work_tree
 
     top = work_tree(open_repository(place))
     if top is None:
@@ -260,28 +259,33 @@ def _finders(like: tuple[tuple[str, str], ...], names: list[str], model: str | N
     from editvec.neural.model import load
     from editvec.rules.sites import edit_example
     from editvec.suggest.editor import finder_like
+    from editvec.suggest.few_shot import FewShotEditor
 
     examples = {name: _examples(like, name) for name in names}
     parsed = {name: edits for name, edits in examples.items() if all(map(edit_example, edits))}
     if not parsed:
         raise UserError("the examples do not parse in the language of the files. Say which it is with --language.")
-    trained = load(model)
+    trained = FewShotEditor(load(model))
     return {name: finder_like(trained, edits, sure) for name, edits in parsed.items()}
 
 
 def _changes(rules: list[LoadedRule], finders: dict[str, Finder], paths: list[Path]) -> Iterator[FilePlan]:
     """What is to be changed, file by file; a rule looks at the files of its language."""
-    from editvec.cli.terminal import progress
+    from collections import Counter
+
+    from editvec.cli.terminal import progress, tell_filtered
     from editvec.rewrite.plan import find_changes
     from editvec.rewrite.writer import find_files, is_worth_reading
     from editvec.syntax.languages import known, language_of
 
     wanted = {rule.language for rule in rules} | finders.keys()
     files: dict[str, list[Path]] = {}
-    for file in find_files(paths, wanted):
+    tally: Counter[str] = Counter()
+    for file in find_files(paths, wanted, tally):
         found = language_of(file.name)
         name = found.name if found is not None and found.name in wanted else next(iter(wanted))
         files.setdefault(name, []).append(file)
+    tell_filtered(tally["filtered"])
     total = sum(len(each) for each in files.values())
     with progress("Looking", "files") as tell:
         done = places = 0

@@ -45,8 +45,10 @@ def find(
     editvec find 1 3
     editvec find --changed-since origin/main --format sarif > due.sarif
     """
+    from collections import Counter
+
     from editvec.cli.learn import default_folder
-    from editvec.cli.terminal import print_json, progress
+    from editvec.cli.terminal import print_json, progress, tell_filtered
     from editvec.core.errors import UserError
     from editvec.mining.options import locate
     from editvec.patterns import folder as folders
@@ -63,7 +65,8 @@ def find(
         raise UserError(
             "no rule could be verified for that. What the neural editor found is in the report of editvec learn."
         )
-    files = present_files(repository, {pattern.language for pattern in ruled}, since=changed_since)
+    tally: Counter[str] = Counter()
+    files = present_files(repository, {pattern.language for pattern in ruled}, since=changed_since, tally=tally)
     with progress("Finding", "files") as advance:
         found = list(find_places(ruled, files, min_confidence, advance).values())
     count = sum(len(pattern.places) for pattern in found)
@@ -80,6 +83,7 @@ def find(
     else:
         _print(found, numbers)
         click.echo(f"{count} {'place' if count == 1 else 'places'}.", err=True)
+    tell_filtered(tally["filtered"])
     if check and count:
         raise click.exceptions.Exit(1)
 

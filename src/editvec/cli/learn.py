@@ -41,7 +41,8 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     REPO is a clone, a bare repository or an address that git can clone; the current folder by default. A rule is kept
     only when it is verified on the examples, by ast-grep itself where it is one of ast-grep's. Nothing in the
     repository is changed: patterns.json, rules/, edits.jsonl.gz and report.html go to .editvec, which git is told to
-    leave alone (a folder of your own, given with -o, can be committed). Run again later, only new commits are mined.
+    leave alone (a folder of your own, given with -o, can be committed; it must be new, empty or one of learn's). What
+    you put into the folder stays. Run again later, only new commits are mined.
 
     \b
     editvec learn
@@ -50,7 +51,7 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     editvec apply 1            # then: the first pattern's places as a diff
     """
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    from editvec.cli.terminal import print_json, progress
+    from editvec.cli.terminal import print_json, progress, tell_filtered
     from editvec.core.errors import StoppedError
     from editvec.mining import mine
     from editvec.mining.batch import MiningTask
@@ -65,6 +66,7 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     chosen = pick_languages(options["languages"], recipe)
     repository = locate(repo)
     target = folder or default_folder(repository)
+    folders.check(target)
     request = LearnRequest(
         mine.MiningRequest(
             MiningTask(repository, recipe, chosen, pick_paths(options["paths"])),
@@ -84,21 +86,24 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     about = _about(repository, learned)
     page = render(learned.patterns, about, _points(learned), learned.edits)
     folders.save(target, learned, about, page)
+    tell_filtered(learned.filtered)
     if as_json:
-        import orjson
-
-        print_json(orjson.loads((target / folders.PATTERNS).read_bytes()))
+        print_json(folders.about(target))
     else:
         _print(learned, repo, target)
 
 
 def default_folder(repository: Repository) -> Path:
-    """`.editvec` at the top of the work tree, or here for a repository without one."""
+    """`.editvec` at the top of the work tree, or here for a repository without one. UserError where that is a link: it
+    came with the repository."""
+    from editvec.core.errors import UserError
     from editvec.patterns.folder import NAME
-    from editvec.vcs.worktree import work_tree
+    from editvec.vcs.git import work_tree
 
-    top = work_tree(repository)
-    return (top or Path.cwd()) / NAME
+    folder = (work_tree(repository) or Path.cwd()) / NAME
+    if folder.is_symlink():
+        raise UserError(f"{folder} is a symbolic link. Remove it, or name a folder with --out or --patterns.")
+    return folder
 
 
 def _model(name: str | None) -> Any:
@@ -168,7 +173,7 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
     shown = folder if not folder.is_relative_to(Path.cwd()) else folder.relative_to(Path.cwd())
     next_one = next((at for at, pattern in enumerate(patterns, 1) if pattern.places and pattern.rule), None)
     everywhere = "" if next_one is None or patterns[next_one - 1].is_due() else " --everywhere"
-    hint = f"    Next  editvec apply {next_one}{everywhere}{_where(repo, folder)}" if next_one else ""
+    hint = f"    Next  editvec apply {next_one}{everywhere}{printable(_where(repo, folder))}" if next_one else ""
     out.print(f"\nReport  {printable(str(shown))}/report.html{hint}")
 
 

@@ -26,8 +26,10 @@ def serve(repo: str, folder: Path | None, min_confidence: float, port: int) -> N
     editvec serve
     git apply .editvec/accepted.patch
     """
+    from collections import Counter
+
     from editvec.cli.learn import default_folder
-    from editvec.cli.terminal import printable, progress
+    from editvec.cli.terminal import printable, progress, tell_filtered
     from editvec.core.errors import UserError
     from editvec.mining.options import locate
     from editvec.patterns import folder as folders
@@ -35,7 +37,8 @@ def serve(repo: str, folder: Path | None, min_confidence: float, port: int) -> N
     from editvec.rewrite.review import Decisions
     from editvec.ui.report.patterns import render
     from editvec.ui.server import LocalServer
-    from editvec.vcs.worktree import present_files, work_tree
+    from editvec.vcs.git import work_tree
+    from editvec.vcs.worktree import present_files
 
     repository = locate(repo)
     top = work_tree(repository)
@@ -44,10 +47,11 @@ def serve(repo: str, folder: Path | None, min_confidence: float, port: int) -> N
     target = folder or default_folder(repository)
     known = folders.load(target)
     ruled = [pattern for pattern in known if pattern.rule and pattern.evidence]
+    tally: Counter[str] = Counter()
+    files = present_files(repository, {pattern.language for pattern in ruled}, tally=tally)
     with progress("Finding", "files") as advance:
-        found = find_places(
-            ruled, present_files(repository, {pattern.language for pattern in ruled}), min_confidence, advance
-        )
+        found = find_places(ruled, files, min_confidence, advance)
+    tell_filtered(tally["filtered"])
     patterns = [found.get(pattern.name, pattern) for pattern in known]
     decisions = Decisions(patterns, top, target / "accepted.patch")
     if decisions.num_lost:

@@ -49,9 +49,16 @@ def console() -> Console:
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout, for machines."""
-    import orjson
+    from editvec.core.files import to_json
 
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())
+    click.echo(to_json(value, indent=True).decode())
+
+
+def tell_filtered(count: int) -> None:
+    """Says on stderr how many files were not looked at because a filter of git rewrites them."""
+    if count:
+        files = "1 file was" if count == 1 else f"{describe(count)} files were"
+        click.echo(f"{files} left out: a filter of git rewrites them (filter= in .gitattributes).", err=True)
 
 
 def describe(number: float) -> str:

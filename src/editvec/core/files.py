@@ -1,7 +1,9 @@
-"""Files that appear whole or not at all, locks that end with their process, and where the user's cache is."""
+"""Files that appear whole or not at all, locks that end with their process, the place of the cache, and JSON that can
+name any file."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -9,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_IMODE
-from typing import IO
+from typing import IO, Any
 
 from editvec.core.errors import UserError
 
@@ -104,6 +106,36 @@ def cache_home() -> Path:
     if sys.platform == "win32" and (local := os.environ.get("LOCALAPPDATA")):
         return Path(local) / "editvec" / "cache"
     return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "editvec"
+
+
+def to_json(value: Any, *, indent: bool = False) -> bytes:
+    """JSON of a value; a byte of a file's name that is no UTF-8 is an escape of its own, such as \\udce9."""
+    import orjson
+
+    try:
+        return orjson.dumps(value, default=str, option=orjson.OPT_INDENT_2 if indent else None)
+    except orjson.JSONEncodeError as error:
+        if "surrogates" not in str(error):
+            raise
+    return json.dumps(value, default=_plain, indent=2 if indent else None).encode()
+
+
+def _plain(value: Any) -> str:
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+
+
+def from_json(data: bytes) -> Any:
+    """What `to_json` was given; orjson's JSONDecodeError for what is no JSON."""
+    import orjson
+
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        # Its escapes that stand for a byte are no text to orjson.
+        if b"\\udc" in data.lower():
+            with suppress(ValueError, RecursionError):
+                return json.loads(data)
+        raise
 
 
 def _umask() -> int:

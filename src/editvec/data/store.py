@@ -45,7 +45,7 @@ _TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE settings (id INTEGER PRIMARY KEY, text TEXT UNIQUE, used REAL);
 CREATE TABLE commits (
-    settings INTEGER, hash BLOB, complete INTEGER, tally BLOB, languages BLOB, marks BLOB, block BLOB,
+    settings INTEGER, hash BLOB, complete INTEGER, tally BLOB, heads BLOB, marks BLOB, block BLOB,
     UNIQUE (settings, hash)
 );
 CREATE TABLE models (id INTEGER PRIMARY KEY, digest TEXT UNIQUE, used REAL);
@@ -53,9 +53,9 @@ CREATE TABLE vectors (model INTEGER, edit BLOB, vector BLOB, UNIQUE (model, edit
 CREATE TABLE evidence (key BLOB PRIMARY KEY, value BLOB);
 """
 _ADD = """
-INSERT INTO commits (settings, hash, complete, tally, languages, marks, block) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO commits (settings, hash, complete, tally, heads, marks, block) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (settings, hash) DO UPDATE SET complete = excluded.complete, tally = excluded.tally,
-    languages = excluded.languages, marks = excluded.marks, block = excluded.block
+    heads = excluded.heads, marks = excluded.marks, block = excluded.block
 WHERE excluded.complete >= complete
 """
 _log = logging.getLogger("editvec")
@@ -78,10 +78,10 @@ class MinedCommit:
     """What was dropped why."""
     complete: bool
     """False for a commit that could not be read; it is to be mined again."""
-    languages: tuple[str, ...] = ()
-    """Of each edit."""
+    heads: tuple[tuple[str, str], ...] = ()
+    """Language and path of each edit."""
     marks: bytes = b""
-    """As many bytes for each edit: whatever the miner wants to know of it without unpacking it."""
+    """As many bytes for each edit: whatever else the miner wants to know of it without unpacking it."""
     block: bytes = b""
     """The edits, as `native.pack` packs their lines."""
 
@@ -89,10 +89,10 @@ class MinedCommit:
     def lines(self) -> list[bytes]:
         """The edits as native lines."""
         try:
-            lines = native.unpack(self.block) if self.languages else []
+            lines = native.unpack(self.block) if self.heads else []
         except zlib.error as error:
             raise DamagedStoreError(f"the edits of {self.commit} are damaged ({error})") from None
-        if len(lines) != len(self.languages):
+        if len(lines) != len(self.heads):
             raise DamagedStoreError(f"the edits of {self.commit} are damaged")
         return lines
 
@@ -160,7 +160,7 @@ class Store:
                         bytes.fromhex(each.commit),
                         each.complete,
                         orjson.dumps(each.tally) if each.tally else None,
-                        orjson.dumps(each.languages) if each.languages else None,
+                        orjson.dumps(each.heads) if each.heads else None,
                         each.marks,
                         each.block,
                     )
@@ -325,10 +325,10 @@ def _version(database: sqlite3.Connection) -> int:
 def _mined(commit: str, row: tuple[Any, ...]) -> MinedCommit:
     try:
         tally = orjson.loads(row[3]) if row[3] else {}
-        languages = tuple(orjson.loads(row[4])) if row[4] else ()
+        heads = tuple((language, path) for language, path in orjson.loads(row[4])) if row[4] else ()
     except (ValueError, TypeError) as error:
         raise DamagedStoreError(f"{commit} is damaged ({error})") from None
-    return MinedCommit(commit, tally, bool(row[2]), languages, row[5], row[6])
+    return MinedCommit(commit, tally, bool(row[2]), heads, row[5], row[6])
 
 
 def _in_parts(keys: Sequence[bytes]) -> Iterator[tuple[Sequence[bytes], str]]:

@@ -14,8 +14,9 @@ from editvec.data.digests import TrainingDigests
 from editvec.evaluation import metrics
 from editvec.evaluation.metrics import Estimate
 from editvec.neural.batch import by_length
+from editvec.neural.candidate import Candidate
 from editvec.neural.examples import Example, NoTreeError, TooLongError
-from editvec.neural.model import Candidate, EditModel
+from editvec.neural.model import EditModel
 from editvec.neural.vocab import UNKNOWN, read_tokens
 
 _WINDOW = 2048

@@ -25,6 +25,7 @@ from editvec.evaluation.metrics import Estimate
 from editvec.neural.examples import Example, NoTreeError, TooLongError
 from editvec.neural.model import EditModel
 from editvec.neural.vocab import read_tokens
+from editvec.suggest.few_shot import FewShotEditor
 
 Ranks = NDArray[np.int64]
 NEVER = 0
@@ -102,7 +103,7 @@ def answer_pairs(
     the editor by its word, as the paper does; else its answers are read back (`EditModel.write_like`)."""
     examples = [_example(model, edit) for edit in edits]
     readable = [place for place, example in enumerate(examples) if example is not None]
-    shown = model.show([edits[place] for place in readable])
+    shown = FewShotEditor(model).show([edits[place] for place in readable])
     rows = {place: row for row, place in enumerate(readable)}
     truths = [read_tokens(edit, lowercase=model.config.lowercase)[1] for edit in edits]
     ranks = np.zeros(len(made), np.int64)
@@ -122,7 +123,7 @@ def answer_pairs(
                 answers = model.write(sources, vectors if is_gold else model.transfer(vectors), k=k)
             else:
                 targets = [edits[made.targets[pair]] for pair in asked]
-                answers = model.write_like(targets, [shown.at([seed]) for seed in seeds], k=k)
+                answers = FewShotEditor(model).write_like(targets, [shown.at([seed]) for seed in seeds], k=k)
             for pair, candidates in zip(asked, answers, strict=True):
                 wanted = truths[made.targets[pair]]
                 ranks[pair] = metrics.rank_of(wanted, [each.tokens for each in candidates]) or NEVER

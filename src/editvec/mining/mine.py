@@ -146,16 +146,19 @@ def _mined(
     _fill(store, settings, task, todo, request.workers, len(commits), progress)
     tally: Counter[str] = Counter()
     dedup = Deduplicator(task.recipe, tally)
-    for mined in store.commits(settings, commits):
-        tally.update(mined.tally)
-        if len(mined.marks) != len(mined.languages) * _MARK.size:
-            raise DamagedStoreError(f"the digests of {mined.commit} are damaged")
-        kept = [dedup.keeps(mined.commit, Digests(*mark)) for mark in _MARK.iter_unpack(mined.marks)]
-        if not any(kept):
-            continue
-        report.edits += sum(kept)
-        report.languages.update(compress(mined.languages, kept))
-        yield from compress(mined.lines, kept)
+    with git.Attributes(task.repository, "HEAD") as attributes:
+        for mined in store.commits(settings, commits):
+            tally.update(mined.tally)
+            if len(mined.marks) != len(mined.heads) * _MARK.size:
+                raise DamagedStoreError(f"the digests of {mined.commit} are damaged")
+            plain = [not attributes.is_filtered(path) for _, path in mined.heads]
+            tally["filtered"] += plain.count(False)
+            marks = map(Digests._make, _MARK.iter_unpack(mined.marks))
+            kept = [each and dedup.keeps(mined.commit, mark) for each, mark in zip(plain, marks, strict=True)]
+            if any(kept):
+                report.edits += sum(kept)
+                report.languages.update(language for language, _ in compress(mined.heads, kept))
+                yield from compress(mined.lines, kept)
     report.files, report.hunks = tally.pop("files", 0), tally.pop("hunks", 0)
     report.dropped = +tally
 
@@ -176,7 +179,7 @@ def _fill(
     for batch in _run(task, chunks, min(workers or os.cpu_count() or 1, len(chunks))):
         store.add(settings, batch)
         done += len(batch)
-        found += sum(len(mined.languages) for mined in batch)
+        found += sum(len(mined.heads) for mined in batch)
         progress(done, total, found)
 
 
@@ -194,7 +197,7 @@ def _packed(batch: MinedBatch) -> list[MinedCommit]:
                 commit,
                 dict(tally),
                 complete="unreadable" not in tally,
-                languages=tuple(edit.language for edit in edits),
+                heads=tuple((edit.language, edit.source.path) for edit in edits if edit.source),
                 marks=b"".join(_MARK.pack(*digest(edit)) for edit in edits),
                 block=native.pack(map(native.dump, edits)) if edits else b"",
             )

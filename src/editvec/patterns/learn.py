@@ -22,6 +22,7 @@ from editvec.patterns.rules import patterns_of
 from editvec.rules.rule import ProseRule, Rule, dump
 from editvec.suggest.editor import find_by_editor
 from editvec.suggest.evidence import OldFiles, evidence_of
+from editvec.suggest.few_shot import FewShotEditor
 from editvec.vcs.worktree import File, present_files
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class Learned:
     """The most worthy first."""
     report: mine.MiningReport
     groups: int = 0
+    filtered: int = 0
+    """Files of the work tree that were not looked at, because a filter of git rewrites them."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Stage → how long it took."""
 
@@ -99,7 +102,9 @@ def learn(request: LearnRequest, model: EditModel | None = None, stages: Stages 
         tried = _recorded(named, past, doubts, advance)
     with _stage(learned, stages, "Finding", "files") as advance:
         ruled = [pattern for pattern in tried if pattern.rule and pattern.evidence]
-        files = list(present_files(repository, {pattern.language for pattern in tried}, revision=request.revision))
+        languages, tally = {pattern.language for pattern in tried}, Counter[str]()
+        files = list(present_files(repository, languages, revision=request.revision, tally=tally))
+        learned.filtered = tally["filtered"]
         places = find_places(ruled, files, request.min_confidence, advance)
     if model is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
@@ -140,7 +145,7 @@ def _edited(
     found: dict[str, Pattern] = {}
     for number, pattern in enumerate(chosen):
         advance(number, len(chosen), sum(len(each.places) for each in found.values()))
-        places = find_by_editor(model, pattern, files, doubts[pattern.name])
+        places = find_by_editor(FewShotEditor(model), pattern, files, doubts[pattern.name])
         found[pattern.name] = pattern.with_places(tuple(s for s in places if s.confidence >= request.min_confidence))
     return found
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from editvec.core.files import write_atomically
+from editvec.core.files import from_json, to_json, write_atomically
 from editvec.core.match import Suggestion
 from editvec.core.text import FileText
 from editvec.patterns.pattern import Pattern
@@ -60,13 +60,13 @@ class Decisions:
             self._said = said
             write_atomically(self._patch, diff)
             kept = {self._names[other]: verdict for other, verdict in said.items() if verdict}
-            write_atomically(self._kept, orjson.dumps(kept, option=orjson.OPT_INDENT_2))
+            write_atomically(self._kept, to_json(kept, indent=True))
         return self.state()
 
     def _remember(self) -> None:
         """What was said another time about places that are still there."""
         try:
-            kept = orjson.loads(self._kept.read_bytes())
+            kept = from_json(self._kept.read_bytes())
         except (OSError, orjson.JSONDecodeError):
             return
         if isinstance(kept, dict):
