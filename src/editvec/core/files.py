@@ -89,6 +89,7 @@ def locked(path: Path) -> Iterator[None]:
     database = sqlite3.connect(path, timeout=0, isolation_level=None)
     try:
         try:
+            database.execute("PRAGMA journal_mode = MEMORY")
             database.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:
             if error.sqlite_errorname != "SQLITE_BUSY":
