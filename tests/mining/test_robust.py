@@ -404,9 +404,7 @@ def test_other_settings_do_not_lose_what_these_mined(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("where", ["start", "middle", "end", "everywhere"])
-def test_a_damaged_store_is_mined_again(
-    repo: Repo, cache: Path, where: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_store_is_mined_again(repo: Repo, cache: Path, where: str, caplog: pytest.LogCaptureFixture) -> None:
     steps(repo, [f"f{number}" for number in range(40)])
     whole = mine(repo, resume=True)
     (file,) = cache.rglob("*.sqlite")

@@ -41,26 +41,18 @@ def cache(clear: bool, as_json: bool) -> None:
 
 
 def _print(found: CacheInfo) -> None:
-    from rich.table import Table
-
     from editvec.cli.terminal import console, describe, printable
     from editvec.data.cache import LIMIT
 
     out = console()
     out.print(f"{printable(str(found.folder))}: {_megabytes(found.bytes)}")
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("size", "commits", "vectors"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("last used", no_wrap=True)
-    table.add_column("repository", overflow="fold")
     for store in found.stores:
-        numbers = (_megabytes(store.bytes), describe(store.commits), describe(store.vectors))
-        table.add_row(*numbers, f"{store.used.astimezone():%Y-%m-%d %H:%M}", printable(store.repository))
+        what = f"{describe(store.commits)} commits, {describe(store.vectors)} vectors, used {store.used:%Y-%m-%d}"
+        out.print(f"{_megabytes(store.bytes):>12}  {printable(store.repository)}: {what}")
     for name, size in found.others.items():
-        table.add_row(_megabytes(size), "", "", "", f"({printable(name)})")
-    if table.row_count:
-        out.print(table)
-        out.print(f"\nRepositories are kept up to {_megabytes(LIMIT)} in all. Clear the cache: editvec cache --clear")
+        out.print(f"{_megabytes(size):>12}  {printable(name)}")
+    if found.stores:
+        out.print(f"Repositories are kept up to {_megabytes(LIMIT)} in all. Clear the cache: editvec cache --clear")
 
 
 def _megabytes(size: int) -> str:
