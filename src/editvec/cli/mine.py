@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +16,9 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--out",
-    default="edits.parquet",
+    default="edits.jsonl.gz",
     show_default=True,
-    help="Where the edits go (.parquet, .jsonl, .tsv).",
+    help="Where the edits go (.jsonl.gz, .jsonl, .parquet, .tsv).",
 )
 @click.option("--language", "languages", multiple=True, help="Only this language; may be repeated. Default: all.")
 @click.option(
@@ -53,13 +52,11 @@ def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **optio
     it stopped; run again later, it mines only the new commits.
 
     \b
-    editvec mine . -o edits.parquet
+    editvec mine . -o edits.jsonl.gz
     editvec mine ~/src/django --language python --since '1 year ago'
-    editvec mine https://github.com/pallets/flask -o flask.parquet
+    editvec mine https://github.com/pallets/flask -o flask.jsonl.gz
     editvec mine ~/src/book --recipe prose
     """
-    # Arrow's own allocator holds on to what a batch needed; the workers inherit this.
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from editvec.cli.terminal import print_json, progress, stopwatch
     from editvec.core.errors import StoppedError
     from editvec.mining.batch import MiningTask

@@ -23,9 +23,9 @@ _FAR = 0.05
 @click.option(
     "--format",
     "ending",
-    default="parquet",
+    default="jsonl.gz",
     show_default=True,
-    help="parquet, jsonl, jsonl.gz, tsv or tsv.gz.",
+    help="jsonl.gz, jsonl, parquet, tsv.gz or tsv.",
 )
 @click.option("--remove-leak", is_flag=True, help="Leave out of dev and test what train (or dev) holds verbatim.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
@@ -35,8 +35,8 @@ def split(
     """Split an edit file into train, dev and test, and measure what leaks between them.
 
     \b
-    editvec split edits.parquet -o data --by commit
-    editvec split edits.parquet -o data --by time --remove-leak
+    editvec split edits.jsonl.gz -o data --by commit
+    editvec split edits.jsonl.gz -o data --by time --remove-leak
     """
     from editvec.cli.terminal import describe, print_json, printable
     from editvec.data.splits import parse_shares, split_file

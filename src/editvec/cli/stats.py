@@ -23,7 +23,7 @@ def stats(files: tuple[str, ...], most: int, skip_bad: bool, as_json: bool) -> N
     With several files, such as the splits of a data set, also how many edits of each occur verbatim in those before.
 
     \b
-    editvec stats edits.parquet
+    editvec stats edits.jsonl.gz
     editvec stats train.jsonl.gz dev.jsonl.gz test.jsonl.gz --json
     """
     from editvec.cli.terminal import counted, print_json

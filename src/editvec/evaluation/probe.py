@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from editvec.core.edit import Edit
 from editvec.core.errors import UserError
 from editvec.data import edit_files
+from editvec.data.extras import require
 from editvec.data.labels import label_of
 from editvec.data.progress import Stages, silent
 from editvec.data.sampling import select
@@ -112,8 +113,7 @@ def probe_vectors(
 def _side(
     units: Vectors, forms: NDArray[np.uint64], labels: NDArray[np.str_], k: int, watch: Callable[[int], None]
 ) -> Side:
-    from sklearn.metrics import adjusted_rand_score, silhouette_score, v_measure_score
-
+    scores = require("sklearn.metrics", extra="vectors", what="Measures of clusters")
     nearest, recalls, precisions = [], [], []
     for row in range(len(units)):
         others = np.flatnonzero(forms != forms[row])
@@ -138,9 +138,9 @@ def _side(
         macro=float(np.mean(list(by_label.values()))) if by_label else float("nan"),
         recall=_mean(recalls),
         precision=_mean(precisions),
-        silhouette=float(silhouette_score(units, labels, metric="cosine")) if apart else float("nan"),
-        rand=float(adjusted_rand_score(labels, groups)),
-        v_measure=float(v_measure_score(labels, groups)),
+        silhouette=float(scores.silhouette_score(units, labels, metric="cosine")) if apart else float("nan"),
+        rand=float(scores.adjusted_rand_score(labels, groups)),
+        v_measure=float(scores.v_measure_score(labels, groups)),
         by_label=by_label,
         confused=_confused(labels, found),
     )

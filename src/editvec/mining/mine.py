@@ -1,37 +1,40 @@
-"""The whole of mining: commits → batches on all cores → journal → dedup → one file."""
+"""The whole of mining: commits → batches on all cores → the repository's store → dedup → one file."""
 
 from __future__ import annotations
 
 import gc
 import os
 import signal
+import struct
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
 
+from editvec.core.about import __version__
 from editvec.core.edit import Edit
 from editvec.core.errors import UserError
-from editvec.data import edit_files
-from editvec.mining.batch import CommitReader, MiningTask
-from editvec.mining.dedup import Deduplicator
-from editvec.mining.journal import Journal, journal_for, write_batch
+from editvec.data import edit_files, native
+from editvec.data.store import DamagedStoreError, LostCommitError, MinedCommit, Store
+from editvec.mining.batch import CommitReader, MinedBatch, MiningTask
+from editvec.mining.dedup import Deduplicator, Digests, digest
 from editvec.vcs import git
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 BATCH_COMMITS = 64
+_EXTRACTION = 2
+"""Counted up when the same commits give other edits than before: edits of then and now do not go together."""
+_MARK = struct.Struct("<QQQ")
+_TRIES = 3
 
 Progress = Callable[[int, int, int], None]
 """Told commits done, commits in all, candidates so far."""
@@ -47,7 +50,7 @@ class MiningReport:
 
     commits: int = 0
     mined_now: int = 0
-    """Commits that were not in the journal yet."""
+    """Commits that were not in the store yet."""
     files: int = 0
     hunks: int = 0
     edits: int = 0
@@ -67,87 +70,144 @@ class MiningRequest:
     workers: int = 0
     """0 for one a core."""
     resume: bool = True
-    """Use, and leave, a journal; without it the run starts from nothing and leaves nothing."""
+    """Use the store and add to it; without it the run starts from nothing and leaves nothing."""
 
 
 def mine(request: MiningRequest, target: Path, progress: Progress = silent) -> MiningReport:
-    """Mines a repository into an edit file."""
+    """Mine a repository into an edit file."""
     report = MiningReport()
     edit_files.check_target(target)
-    mined = tables(request, report, progress)
+    mined = lines(request, report, progress)
     # All is mined before the file is begun, so a run that is killed meanwhile leaves nothing beside it.
     mined = chain(list(islice(mined, 1)), mined)
-    if target.suffix == ".parquet":
-        with edit_files.ParquetWriter(target) as writer:
-            for rows in mined:
-                writer.add_rows(rows)
+    if edit_files.is_native(target):
+        with edit_files.lines_to(target) as out:
+            for line in mined:
+                out.write(line + b"\n")
     else:
-        edit_files.write(target, (edit for rows in mined for edit in edit_files.edits_of(rows)))
+        edit_files.write(target, map(native.load, mined))
     return report
 
 
 def edits(request: MiningRequest, report: MiningReport, progress: Progress = silent) -> Iterator[Edit]:
-    """The mined edits in the order of history; the report is filled on the way."""
-    for rows in tables(request, report, progress):
-        yield from edit_files.edits_of(rows)
+    """Yield the mined edits in the order of history; the report is complete after the last."""
+    yield from map(native.load, lines(request, report, progress))
 
 
-def tables(request: MiningRequest, report: MiningReport, progress: Progress = silent) -> Iterator[pa.Table]:
-    """The mined edits as tables of some hundred rows."""
+def lines(request: MiningRequest, report: MiningReport, progress: Progress = silent) -> Iterator[bytes]:
+    """Yield the mined edits as native lines, in the order of history; the report is complete after the last."""
+    commits = git.list_commits(
+        request.task.repository, revisions=request.revisions, since=request.since, until=request.until
+    )
+    with _store(request) as store:
+        given = 0
+        for attempt in range(_TRIES):
+            try:
+                for line in islice(_mined(store, request, commits, report, progress), given, None):
+                    given += 1
+                    yield line
+                return
+            except DamagedStoreError as error:
+                # Mined again, the same commits give the same edits: what was given already is passed over.
+                if attempt == _TRIES - 1:
+                    raise UserError(f"the cache {store.path} cannot be read ({error}). Use --fresh.") from None
+                if not isinstance(error, LostCommitError):
+                    store.begin_anew()
+
+
+@contextmanager
+def _store(request: MiningRequest) -> Iterator[Store]:
+    if request.resume:
+        with Store.of(request.task.repository.path) as store:
+            yield store
+        return
+    with tempfile.TemporaryDirectory(prefix="editvec-") as folder, Store(Path(folder) / "mined.sqlite") as store:
+        yield store
+
+
+def settings_of(task: MiningTask) -> str:
+    """Return all that the edits of a commit depend on but the commit, as text."""
+    recipe = task.recipe
+    # A set has another order in each process.
+    kept = f"{replace(recipe, kept=frozenset())} {sorted(recipe.kept)}"
+    version = f"{__version__} {_EXTRACTION} {native.SCHEMA_VERSION}"
+    return f"{version} {task.repository.name} {kept} {task.languages} {task.paths}"
+
+
+def _mined(
+    store: Store, request: MiningRequest, commits: Sequence[str], report: MiningReport, progress: Progress
+) -> Iterator[bytes]:
+    """Mine what the store lacks; yield the lines of the commits, without copies, and fill the report."""
     task = request.task
-    commits = git.list_commits(task.repository, revisions=request.revisions, since=request.since, until=request.until)
-    report.commits = len(commits)
-    with ExitStack() as stack:
-        if request.resume:
-            journal = Journal(journal_for(task))
-        else:
-            journal = Journal(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="editvec-"))))
-        todo = journal.missing(commits)
-        report.mined_now = len(todo)
-        _fill(journal, task, todo, request.workers, len(commits), progress)
-        tally = journal.tally(commits)
-        report.files, report.hunks = tally.pop("files", 0), tally.pop("hunks", 0)
-        dedup = Deduplicator(task.recipe, tally)
-        attributes = stack.enter_context(git.Attributes(task.repository, "HEAD"))
-        waiting: list[pa.Table] = []
-        for rows, marks in journal.candidates(commits):
-            plain = [not attributes.is_filtered(path) for path in rows["path"].to_pylist()]
+    settings = store.settings(settings_of(task))
+    todo = store.missing(settings, commits)
+    report.commits, report.mined_now, report.edits = len(commits), len(todo), 0
+    report.languages.clear()
+    _fill(store, settings, task, todo, request.workers, len(commits), progress)
+    tally: Counter[str] = Counter()
+    dedup = Deduplicator(task.recipe, tally)
+    with git.Attributes(task.repository, "HEAD") as attributes:
+        for mined in store.commits(settings, commits):
+            tally.update(mined.tally)
+            if len(mined.marks) != len(mined.heads) * _MARK.size:
+                raise DamagedStoreError(f"the digests of {mined.commit} are damaged")
+            plain = [not attributes.is_filtered(path) for _, path in mined.heads]
             tally["filtered"] += plain.count(False)
-            rows = rows.filter([kept and dedup.keeps(*mark) for kept, mark in zip(plain, marks, strict=True)])
-            report.edits += len(rows)
-            report.languages.update(rows["language"].to_pylist())
-            waiting.append(rows)
-            if sum(map(len, waiting)) >= edit_files.BATCH:
-                yield _joined(waiting)
-                waiting = []
-        if any(map(len, waiting)):
-            yield _joined(waiting)
-        report.dropped = +tally
-
-
-def _joined(rows: list[pa.Table]) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.concat_tables(rows)
+            marks = map(Digests._make, _MARK.iter_unpack(mined.marks))
+            kept = [each and dedup.keeps(mined.commit, mark) for each, mark in zip(plain, marks, strict=True)]
+            if any(kept):
+                report.edits += sum(kept)
+                report.languages.update(language for language, _ in compress(mined.heads, kept))
+                yield from compress(mined.lines, kept)
+    report.files, report.hunks = tally.pop("files", 0), tally.pop("hunks", 0)
+    report.dropped = +tally
 
 
 def _fill(
-    journal: Journal, task: MiningTask, todo: Sequence[str], workers: int, total: int, progress: Progress
+    store: Store,
+    settings: int,
+    task: MiningTask,
+    todo: Sequence[str],
+    workers: int,
+    total: int,
+    progress: Progress,
 ) -> None:
-    """Mines what is missing, batch by batch; each batch is in the journal as soon as it is there."""
+    """Mine what is missing, batch by batch; each batch is in the store as soon as it is there."""
     chunks = [todo[start : start + BATCH_COMMITS] for start in range(0, len(todo), BATCH_COMMITS)]
     done, found = total - len(todo), 0
     progress(done, total, found)
-    for file in _run(task, journal.folder, chunks, min(workers or os.cpu_count() or 1, len(chunks))):
-        commits, candidates = journal.take_in(file)
-        done += commits
-        found += candidates
+    for batch in _run(task, chunks, min(workers or os.cpu_count() or 1, len(chunks))):
+        store.add(settings, batch)
+        done += len(batch)
+        found += sum(len(mined.heads) for mined in batch)
         progress(done, total, found)
 
 
-def _work(task: MiningTask, folder: Path, commits: Sequence[str]) -> Path:
-    """One batch, from commits to its file in the journal; in a worker process."""
-    return write_batch(folder, _reader(task).run(commits))
+def _packed(batch: MinedBatch) -> list[MinedCommit]:
+    """Return a batch as the store keeps it."""
+    edits_of: dict[str, list[Edit]] = {}
+    for edit in batch.edits:
+        assert edit.source is not None
+        edits_of.setdefault(edit.source.commit, []).append(edit)
+    packed = []
+    for commit in batch.commits:
+        tally, edits = batch.tallies.get(commit, Counter[str]()), edits_of.get(commit, [])
+        packed.append(
+            MinedCommit(
+                commit,
+                dict(tally),
+                complete="unreadable" not in tally,
+                heads=tuple((edit.language, edit.source.path) for edit in edits if edit.source),
+                marks=b"".join(_MARK.pack(*digest(edit)) for edit in edits),
+                block=native.pack(map(native.dump, edits)) if edits else b"",
+            )
+        )
+    return packed
+
+
+def _work(task: MiningTask, commits: Sequence[str]) -> list[MinedCommit]:
+    """Mine one batch; in a worker process."""
+    return _packed(_reader(task).run(commits))
 
 
 @cache
@@ -156,21 +216,21 @@ def _reader(task: MiningTask) -> CommitReader:
     return CommitReader(task)
 
 
-def _run(task: MiningTask, folder: Path, chunks: Sequence[Sequence[str]], workers: int) -> Iterator[Path]:
+def _run(task: MiningTask, chunks: Sequence[Sequence[str]], workers: int) -> Iterator[list[MinedCommit]]:
     if workers <= 1:
         with CommitReader(task) as reader:
             for chunk in chunks:
-                yield write_batch(folder, reader.run(chunk))
+                yield _packed(reader.run(chunk))
         return
     context = get_context("spawn")
     lifeline, held = context.Pipe(duplex=False)
     with lifeline, held, ProcessPoolExecutor(workers, context, _prepare_worker, (lifeline,)) as pool:
-        running: set[Future[Path]] = set()
+        running: set[Future[list[MinedCommit]]] = set()
         try:
             # Only a few batches are under way at a time: memory stays bounded however long the history.
             for chunk in chunks:
                 with _interrupts_held():
-                    running.add(pool.submit(_work, task, folder, chunk))
+                    running.add(pool.submit(_work, task, chunk))
                 if len(running) >= 2 * workers:
                     finished, running = wait(running, return_when=FIRST_COMPLETED)
                     yield from (future.result() for future in finished)
@@ -191,6 +251,9 @@ def _run(task: MiningTask, folder: Path, chunks: Sequence[Sequence[str]], worker
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
     """Ctrl-C waits until this is over. A process started meanwhile never gets it: it is the parent's business."""
+    if sys.platform == "win32":
+        yield
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -206,7 +269,7 @@ def _prepare_worker(lifeline: Connection) -> None:
 
 
 def _end_with(lifeline: Connection) -> None:
-    """Ends this process at once when the other end is closed; a batch that is not whole is not in the journal."""
+    """Ends this process at once when the other end is closed; a batch that is not whole is not in the store."""
     with suppress(EOFError, OSError):
         lifeline.recv_bytes()
     os._exit(1)
