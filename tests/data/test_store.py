@@ -176,10 +176,10 @@ def test_what_is_in_use_stays(tmp_path: Path, cache: Path) -> None:
     with Store.of(tmp_path) as store:
         settings = store.settings("s")
         store.add(settings, [mined(1)])
-        _, kept = caches.clear()
+        _, kept = caches.remove_all()
         assert kept == [store.path]
         assert len(store.edits(settings, commit(1))) == 2
-    assert caches.clear()[1] == []
+    assert caches.remove_all()[1] == []
     assert not store.path.exists()
 
 

@@ -18,7 +18,7 @@ from editvec.core.errors import GitError
 from editvec.mining.options import locate
 from editvec.rewrite.writer import dirty_files, find_files
 from editvec.vcs import git
-from editvec.vcs.worktree import present_files
+from editvec.vcs.worktree import worktree_files
 from tests.conftest import Repo, clean_git_environment
 from tests.mining.run import mine
 
@@ -338,7 +338,7 @@ def test_a_bare_repository_and_a_revision_have_filters_too(still: Repo, marker: 
     subprocess.run(["git", "clone", "-q", "--bare", still.path, target], check=True, env=clean_git_environment())
     marker.unlink(missing_ok=True)
     tally: Counter[str] = Counter()
-    files = present_files(git.open_repository(target), {"python", "csharp"}, tally=tally)
+    files = worktree_files(git.open_repository(target), {"python", "csharp"}, tally=tally)
     assert [file.path for file in files] == ["a.py", "rule.py"]
     assert tally == {"filtered": 2}
     assert mine(target).report.dropped["filtered"] == 5
@@ -356,7 +356,7 @@ def test_a_work_tree_is_nowhere_else(repo: Repo, tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "other", repo.path, Path("/")):
         configure(repo, {"core.worktree": str(place)})
         assert git.work_tree(git.open_repository(repo.path)) == repo.path
-        (file,) = present_files(git.open_repository(repo.path), {"python"})
+        (file,) = worktree_files(git.open_repository(repo.path), {"python"})
         assert file.data == AFTER.encode()
         assert list(find_files([repo.path], {"python"})) == [repo.path / "a.py"]
         assert dirty_files([repo.path / "a.py"]) == []
@@ -364,7 +364,7 @@ def test_a_work_tree_is_nowhere_else(repo: Repo, tmp_path: Path) -> None:
         configure_file(bare / "config", {"core.worktree": str(place)})
         if place.exists():
             with pytest.raises(GitError, match=r"core\.worktree"):
-                list(present_files(git.open_repository(bare), {"python"}))
+                list(worktree_files(git.open_repository(bare), {"python"}))
 
 
 def test_a_linked_work_tree_is_one(repo: Repo, tmp_path: Path) -> None:

@@ -25,17 +25,17 @@ def cache(clear: bool, as_json: bool) -> None:
     editvec cache --clear
     """
     from editvec.cli.terminal import print_json, printable
-    from editvec.data import cache as caches
+    from editvec.data.cache import cache as run
 
-    freed, kept = caches.clear() if clear else (0, [])
-    found = caches.describe()
+    found = run(clear=clear)
     if as_json:
-        print_json({**found.as_json(), "freed": freed, "in_use": [str(path) for path in kept]})
+        print_json(found.as_json())
         return
     if clear:
-        click.echo(f"{_megabytes(freed)} removed from {printable(str(found.folder))}")
-        if kept:
-            click.echo(f"editvec: another process is using {len(kept)} of the repositories: they stay.", err=True)
+        click.echo(f"{_megabytes(found.freed)} removed from {printable(str(found.folder))}")
+        if found.in_use:
+            count = len(found.in_use)
+            click.echo(f"editvec: another process is using {count} of the repositories: they stay.", err=True)
         return
     _print(found)
 

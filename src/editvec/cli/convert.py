@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 
@@ -10,11 +12,10 @@ import click
 @click.argument("target", metavar="OUT")
 @click.option(
     "--format",
-    "form",
     type=click.Choice(["native", "githubedits"]),
     default="native",
     show_default=True,
-    help="What to write into a .jsonl file.",
+    help="Format of a .jsonl file.",
 )
 @click.option(
     "--skip-bad",
@@ -22,7 +23,7 @@ import click
     help="Leave out damaged lines, and edits that OUT cannot hold, and count them.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
-def convert(source: str, target: str, form: str, skip_bad: bool, as_json: bool) -> None:
+def convert(source: str, target: str, as_json: bool, **options: Any) -> None:
     """Convert an edit file to another format, by the files' names.
 
     .jsonl.gz and .jsonl are editvec's own format, one edit a line, and .parquet is the same in columns (with the extra
@@ -34,32 +35,17 @@ def convert(source: str, target: str, form: str, skip_bad: bool, as_json: bool) 
     editvec convert sentences.tsv sentences.jsonl.gz
     editvec convert edits.jsonl.gz published.jsonl.gz --format githubedits
     """
-    from pathlib import Path
+    from editvec.cli.terminal import describe, in_one_line, print_json, printable, progress
+    from editvec.data.convert import convert as run
 
-    from editvec.cli.terminal import counted, describe, in_one_line, print_json, printable
-    from editvec.core.errors import UserError
-    from editvec.data import edit_files
-
-    if Path(source).exists() and Path(target).exists() and Path(source).samefile(target):
-        raise UserError("IN and OUT are the same file.")
-    edit_files.check_target(Path(target), form)
-    damage, refused = (edit_files.Damage(), edit_files.Damage()) if skip_bad else (None, None)
-    edits = counted(edit_files.read(source, damage=damage), "Converting", edit_files.count(source))
-    written = edit_files.write(target, edits, refused=refused, form=form)
-    skipped = [found for found in (damage, refused) if found and found.count]
+    done = run(source, target, progress=progress, **options)
+    left_out = {"damaged": done.damaged, "refused": done.refused}
     if as_json:
-        print_json(
-            {
-                "edits": written,
-                "damaged": damage.count if damage else 0,
-                "refused": refused.count if refused else 0,
-                "out": target,
-            }
-        )
+        counts = {name: found.count if found else 0 for name, found in left_out.items()}
+        print_json({"edits": done.written, **counts, "out": target})
         return
-    click.echo(f"{describe(written)} edits → {in_one_line(target)}")
-    for found in skipped:
-        click.echo(
-            f"editvec: left out {describe(found.count)}; the first: {printable(str(found.first[0]))}",
-            err=True,
-        )
+    click.echo(f"{describe(done.written)} edits → {in_one_line(target)}")
+    for found in left_out.values():
+        if found and found.count:
+            first = printable(str(found.first[0]))
+            click.echo(f"editvec: left out {describe(found.count)}; the first: {first}", err=True)

@@ -33,6 +33,12 @@ def in_one_line(text: str) -> str:
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def one_line(code: str, longest: int = 60) -> str:
+    """Return code on one line, shortened."""
+    line = " ".join(code.split()) or "(nothing)"
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
 def read_stdin() -> bytes:
     """All of it."""
     if sys.stdin is None or sys.stdin.closed:

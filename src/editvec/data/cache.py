@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -45,6 +45,10 @@ class CacheInfo:
     """The one used last comes first."""
     others: dict[str, int] = field(default_factory=dict)
     """Folders that hold something else, such as clones, with their bytes."""
+    freed: int = 0
+    """Bytes that were removed."""
+    in_use: tuple[Path, ...] = ()
+    """Stores that another process uses, so that they were not removed."""
 
     @property
     def bytes(self) -> int:
@@ -69,7 +73,22 @@ class CacheInfo:
             "limit": LIMIT,
             "repositories": entries,
             "others": self.others,
+            "freed": self.freed,
+            "in_use": [str(path) for path in self.in_use],
         }
+
+
+def cache(*, clear: bool = False) -> CacheInfo:
+    """Return what editvec remembers between runs, after removing it if `clear`.
+
+    Example:
+        >>> import editvec
+        >>> editvec.cache().bytes
+    """
+    if not clear:
+        return describe()
+    freed, kept = remove_all()
+    return replace(describe(), freed=freed, in_use=tuple(kept))
 
 
 def describe() -> CacheInfo:
@@ -82,7 +101,7 @@ def describe() -> CacheInfo:
     return CacheInfo(home, [info(path) for path in reversed(stores())], others)
 
 
-def clear() -> tuple[int, list[Path]]:
+def remove_all() -> tuple[int, list[Path]]:
     """Remove everything from the cache; return how many bytes that freed, and the stores that are in use and stay."""
     before = describe()
     kept = [store.path for store in before.stores if not remove(store.path)]

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from editvec.core.edit import Edit
 from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import from_json as json_of
 from editvec.core.files import make_folder, to_json, write_atomically
 from editvec.data import edit_files
-from editvec.patterns.learn import Learned
 from editvec.patterns.pattern import SCHEMA, Pattern, from_json
+from editvec.rules.rule import Rule, load_rules
+from editvec.vcs.git import Repository, work_tree
 
 NAME = ".editvec"
 PATTERNS, RULES, EDITS, REPORT = "patterns.json", "rules", "edits.jsonl.gz", "report.html"
@@ -30,11 +32,11 @@ _BEGUN = re.compile(rf"\.{re.escape(MANIFEST)}\..*\.partial\Z")
 """What a run that was killed before all else leaves."""
 
 
-def save(folder: Path, learned: Learned, about: Mapping[str, Any], page: str) -> None:
+def save(folder: Path, patterns: Sequence[Pattern], edits: Iterable[Edit], about: Mapping[str, Any], page: str) -> None:
     """Writes what was learned; of an earlier time, the rules that are no more are removed. Killed at any moment, it
     leaves a folder that it knows as its own."""
     folder = folder.resolve()
-    rules = {f"{RULES}/{pattern.name}.yml": pattern.rule for pattern in learned.patterns if pattern.rule}
+    rules = {f"{RULES}/{pattern.name}.yml": pattern.rule.yaml for pattern in patterns if pattern.rule}
     names = {*_always(folder), *rules}
     owned = check(folder, names)
     make_folder(folder)
@@ -44,10 +46,10 @@ def save(folder: Path, learned: Learned, about: Mapping[str, Any], page: str) ->
         write_atomically(folder / _IGNORE, b"*\n")
     for name, rule in rules.items():
         write_atomically(folder / name, rule.encode())
-    edit_files.write(folder / EDITS, learned.edits)
+    edit_files.write(folder / EDITS, edits)
     entries = [
         pattern.as_json(number, f"{RULES}/{pattern.name}.yml" if pattern.rule else None)
-        for number, pattern in enumerate(learned.patterns, 1)
+        for number, pattern in enumerate(patterns, 1)
     ]
     document = {"schema": SCHEMA, **about, "patterns": entries}
     write_atomically(folder / PATTERNS, to_json(document, indent=True))
@@ -160,7 +162,7 @@ def _foreign(folder: Path, error: Exception) -> BadInputError:
     return BadInputError(folder / PATTERNS, None, f"not what editvec learn writes ({error}). Learn again.")
 
 
-def _rule(folder: Path, entry: Mapping[str, Any]) -> str | None:
+def _rule(folder: Path, entry: Mapping[str, Any]) -> Rule | None:
     if not entry["rule"]:
         return None
     name = Path(entry["rule"]["file"]).name
@@ -169,7 +171,25 @@ def _rule(folder: Path, entry: Mapping[str, Any]) -> str | None:
     path = folder / RULES / name
     if not path.is_file():
         raise BadInputError(path, None, "the rule is missing. Learn again.")
-    return path.read_text(encoding="utf-8")
+    try:
+        rules = load_rules(path.read_text(encoding="utf-8"), path)
+    except UnicodeDecodeError:
+        raise BadInputError(path, None, "not UTF-8. Learn again.") from None
+    if len(rules) != 1:
+        raise BadInputError(path, None, "not one rule. Learn again.")
+    return rules[0]
+
+
+def default_folder(repository: Repository) -> Path:
+    """Return `.editvec` at the top of the work tree, or here for a repository without one.
+
+    Raises:
+        UserError: It is a symbolic link, which came with the repository.
+    """
+    folder = (work_tree(repository) or Path.cwd()) / NAME
+    if folder.is_symlink():
+        raise UserError(f"{folder} is a symbolic link. Remove it, or name a folder with --out or --patterns.")
+    return folder
 
 
 def pick(patterns: Sequence[Pattern], which: Sequence[str]) -> list[Pattern]:

@@ -23,7 +23,7 @@ class File(NamedTuple):
     data: bytes
 
 
-def present_files(
+def worktree_files(
     repository: Repository,
     languages: Collection[str],
     *,
