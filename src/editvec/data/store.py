@@ -105,7 +105,8 @@ class Store:
         self.path = path
         self._about, self._limit = repository, limit
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            # It holds people's code.
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._database = self._opened()
         except OSError as error:
             raise UserError(f"cannot make the folder {path.parent} ({error.strerror}). {_ADVICE}") from None
