@@ -118,7 +118,7 @@ class Store:
     @classmethod
     def of(cls, repository: Path, *, limit: int = cache.LIMIT) -> Store:
         """Open the store of a repository, in the user's cache."""
-        return cls(cache.place_of(repository), str(repository), limit=limit)
+        return cls(cache.place_of(repository), _printable(str(repository)), limit=limit)
 
     def __enter__(self) -> Store:
         return self
@@ -141,7 +141,7 @@ class Store:
 
     def settings(self, text: str) -> int:
         """Return the number of some settings, which stand for all that mined edits depend on but the commits."""
-        return self._number_of("settings", "text", text, _MOST_SETTINGS)
+        return self._number_of("settings", "text", _printable(text), _MOST_SETTINGS)
 
     def missing(self, settings: int, commits: Sequence[str]) -> list[str]:
         """Return those of the commits that were not mined yet, or could not be read."""
@@ -304,6 +304,11 @@ class Store:
             if getattr(error, "sqlite_errorname", "").startswith(_OUTSIDE):
                 raise UserError(f"cannot use the cache {self.path} ({error}). {_ADVICE}") from None
             raise DamagedStoreError(str(error)) from None
+
+
+def _printable(text: str) -> str:
+    """Return text that SQLite can hold: bytes of file names that are no UTF-8 show as backslash escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _use_write_ahead_log(database: sqlite3.Connection) -> None:
