@@ -17,6 +17,7 @@ from editvec.core.errors import GitError
 from editvec.mining.extract.versions import hash_of, version_after
 from editvec.vcs import git
 from editvec.vcs.history import CommitChange, FileChange, Hunk, _pieces, unquote, walk
+from editvec.vcs.objects import Blobs
 from tests.conftest import Repo
 
 TRICKY = [
@@ -207,7 +208,7 @@ def test_git_ended_by_somebody_is_no_missing_object(
     with pytest.raises(GitError, match="signal 9"):
         list(walk(repository, commits, ["*"], renames=True))
     with pytest.raises(GitError, match="ended before its time"):
-        git.Blobs(repository, 1000).read(b"0" * 40)
+        Blobs(repository, 1000).read(b"0" * 40)
 
 
 ODD = [
