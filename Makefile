@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO := demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types model bench clean
+.PHONY: help demo test check lint types docs model bench clean
 
 help: ## Show the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
@@ -46,6 +46,11 @@ types: $(VENV)/.dev ## Check the types
 
 check: lint types test ## What CI runs: lint, types, tests
 
+docs: $(BIN)/editvec ## Build the documentation site into site/
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python benchmarks/results.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 model: $(VENV)/.dev ## Train the model in the package again: make model EDITVEC_DATA=path/to/the/data (hours)
 	$(BIN)/python model/build.py --work runs/packaged $(if $(EDITVEC_DATA),--data "$(EDITVEC_DATA)")
 
@@ -53,4 +58,4 @@ bench: $(VENV)/.bench ## Measure mining: make bench REPO=path/to/a/clone
 	$(BIN)/python benchmarks/mine.py $(REPO)
 
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) site .mypy_cache .pytest_cache .ruff_cache .hypothesis
