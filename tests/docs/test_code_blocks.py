@@ -122,7 +122,7 @@ class Notebook:
             return 0, ""
         if words[0] == "editvec" and not _needs_shell(command):
             return self._in_process(words)
-        done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout
 
     def _in_process(self, words: list[str]) -> tuple[int, str]:
