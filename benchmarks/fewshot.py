@@ -31,7 +31,7 @@ from editvec.neural.examples import NoTreeError, TooLongError
 from editvec.neural.model import EditModel
 from editvec.neural.vocab import read_tokens
 from editvec.rules.induction import make_rules
-from editvec.rules.rule import Rule
+from editvec.rules.rule import InducedRule
 from editvec.rules.sites import edit_example
 from editvec.rules.verification import verify
 from editvec.suggest.few_shot import FewShotAnswer, FewShotEditor
@@ -97,7 +97,7 @@ def _judge(trained: EditModel, shown: Sequence[Edit], tests: Sequence[Edit], lea
 
 
 def _by_rule(shown: Sequence[Edit], tests: Sequence[Edit]) -> list[Verdict]:
-    rules = [each.rule for each in make_rules(shown) if isinstance(each.rule, Rule)]
+    rules = [each.rule for each in make_rules(shown) if isinstance(each.rule, InducedRule)]
     examples = {edit.id: example for edit in tests if (example := edit_example(edit)) is not None}
     found: dict[str, Verdict] = {}
     # Of several rules, the most supported one that fires decides.

@@ -1,14 +1,15 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and JSON that can name any file."""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_IMODE
-from typing import IO
+from typing import IO, Any
 
 from editvec.core.errors import UserError
 
@@ -71,6 +72,36 @@ def write_atomically(path: Path, content: bytes | memoryview) -> None:
     """Writes a file that appears when it is whole."""
     with atomic(path) as stream:
         stream.write(content)
+
+
+def to_json(value: Any, *, indent: bool = False) -> bytes:
+    """JSON of a value; a byte of a file's name that is no UTF-8 is an escape of its own, such as \\udce9."""
+    import orjson
+
+    try:
+        return orjson.dumps(value, default=str, option=orjson.OPT_INDENT_2 if indent else None)
+    except orjson.JSONEncodeError as error:
+        if "surrogates" not in str(error):
+            raise
+    return json.dumps(value, default=_plain, indent=2 if indent else None).encode()
+
+
+def _plain(value: Any) -> str:
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+
+
+def from_json(data: bytes) -> Any:
+    """What `to_json` was given; orjson's JSONDecodeError for what is no JSON."""
+    import orjson
+
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        # Its escapes that stand for a byte are no text to orjson.
+        if b"\\udc" in data.lower():
+            with suppress(ValueError, RecursionError):
+                return json.loads(data)
+        raise
 
 
 def _umask() -> int:

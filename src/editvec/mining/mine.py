@@ -108,9 +108,12 @@ def tables(request: MiningRequest, report: MiningReport, progress: Progress = si
         tally = journal.tally(commits)
         report.files, report.hunks = tally.pop("files", 0), tally.pop("hunks", 0)
         dedup = Deduplicator(task.recipe, tally)
+        attributes = stack.enter_context(git.Attributes(task.repository, "HEAD"))
         waiting: list[pa.Table] = []
         for rows, marks in journal.candidates(commits):
-            rows = rows.filter([dedup.keeps(*mark) for mark in marks])
+            plain = [not attributes.is_filtered(path) for path in rows["path"].to_pylist()]
+            tally["filtered"] += plain.count(False)
+            rows = rows.filter([kept and dedup.keeps(*mark) for kept, mark in zip(plain, marks, strict=True)])
             report.edits += len(rows)
             report.languages.update(rows["language"].to_pylist())
             waiting.append(rows)

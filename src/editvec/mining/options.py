@@ -22,7 +22,7 @@ def locate(place: str) -> git.Repository:
     folder = cache_home() / "clones" / blake2b(place.encode(), digest_size=12).hexdigest()
     if folder.exists():
         repository = git.open_repository(folder)
-        git.update(repository)
+        git.update(repository, place)
         return repository
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = folder.with_suffix(".partial")

@@ -16,10 +16,9 @@ from editvec.core.match import Match, Suggestion
 from editvec.data.sampling import spread
 from editvec.diff import Tag, align
 from editvec.diff.signature import ChangedTokens, changed_tokens_between, signature_of
-from editvec.patterns.find import place_of, sound
-from editvec.patterns.pattern import Evidence, Pattern
-from editvec.rewrite.plan import Finder
+from editvec.suggest.evidence import Evidence
 from editvec.suggest.few_shot import Demonstrations, FewShotEditor, SnippetCandidate
+from editvec.suggest.match import Finder, as_suggestion, keep_sound
 from editvec.syntax.languages import Language, get
 from editvec.syntax.snippet import snippet_edit
 from editvec.syntax.token import decode
@@ -83,19 +82,19 @@ def calibrate(editor: FewShotEditor, edits: Sequence[Edit], shown: Demonstration
 
 
 def find_by_editor(
-    editor: FewShotEditor, pattern: Pattern, files: Sequence[File], past: Evidence
+    editor: FewShotEditor, edits: Sequence[Edit], files: Sequence[File], past: Evidence
 ) -> tuple[Suggestion, ...]:
-    """The places where the editor is as sure as it must be. `past` says how often people made the reverse edit and how
-    long ago they last made this one. How sure a place is follows as for a rule: by how often the editor was right, and
-    by how many places people have left as they are. A pattern that promises something has none."""
-    if pattern.promises:
-        return ()
-    names = _shared_names(pattern.edits)
-    candidates = list(islice(_candidates(pattern.edits, files, names), _MOST_TRIED)) if names else []
+    """Return the places where the editor is as sure as it must be to do what the edits did.
+
+    `past` says how often people made the reverse edit and how long ago they last made this one. The confidence of a
+    place follows as for a rule: from how often the editor was right, and from how many places people have left alone.
+    """
+    names = _shared_names(edits)
+    candidates = list(islice(_candidates(edits, files, names), _MOST_TRIED)) if names else []
     if not candidates:
         return ()
     # Read as the places will be: as pieces of code without their files.
-    pieces = [snippet_edit(each.before.text, each.after.text, each.language) for each in pattern.edits]
+    pieces = [snippet_edit(each.before.text, each.after.text, each.language) for each in edits]
     shown = editor.show(pieces)
     sure = calibrate(editor, pieces, shown)
     if sure is None:
@@ -104,14 +103,14 @@ def find_by_editor(
     found = [
         (file, match)
         for file, some in groupby(rewritten, key=lambda each: each[0])
-        for match in sound(file, [match for _, match in some])
+        for match in keep_sound(file, [match for _, match in some])
     ]
     evidence = replace(past, matched=sure.said, edited=sure.right, left=len(found))
     why = (
         f"no rule; the editor was right on {sure.right} of {sure.said} when it had not seen the edit; "
         f"{evidence.left} such places are left"
     )
-    return tuple(place_of(file, match, evidence.confidence, why) for file, match in found)
+    return tuple(as_suggestion(file, match, evidence.confidence, why) for file, match in found)
 
 
 def _answers(
