@@ -1,4 +1,4 @@
-"""Generate pages while MkDocs builds the site: the command line reference, the Python reference, the list of experiments.
+"""Generate pages while MkDocs builds the site: command line reference, Python reference, list of experiments.
 
 MkDocs loads this file as a hook (see `hooks` in mkdocs.yml). The pages exist only in the built site, so they cannot
 disagree with the code.
@@ -27,15 +27,6 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Edit vectors", ("encode", "neighbours", "cluster", "map", "probe", "transfer", "rate")),
 )
 """The order of the verbs on the page. A verb that is not named here is listed under "Other"."""
-
-
-def on_config(config: Any) -> Any:
-    """List the experiments in the navigation, the newest first (called by MkDocs)."""
-    pages = [{title: f"experiments/{path.name}"} for path, title in experiments(Path(config["docs_dir"]))]
-    for entry in config["nav"]:
-        if "Experiments" in entry:
-            entry["Experiments"] = [EXPERIMENTS_PAGE, *pages]
-    return config
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -97,8 +88,16 @@ def cli_page(app: click.Group) -> str:
 def _verb(command: click.Command, name: str, parent: click.Context) -> str:
     context = click.Context(command, info_name=name, parent=parent)
     usage = " ".join(command.collect_usage_pieces(context))
-    lines = [f"### editvec {name} {{ #{name} }}\n", f"```text\neditvec {name} {usage}\n```\n", _help(command.help or "")]
-    records = [record for param in command.params if (record := param.get_help_record(context))]
+    lines = [
+        f"### editvec {name} {{ #{name} }}\n",
+        f"```text\neditvec {name} {usage}\n```\n",
+        _help(command.help or ""),
+    ]
+    records = [
+        record
+        for param in command.params
+        if (record := param.get_help_record(context)) and (record[1] or isinstance(param, click.Option))
+    ]
     if records:
         lines += ["| option | meaning |", "|---|---|"]
         lines += [f"| `{_cell(option)}` | {_prose(meaning)} |" for option, meaning in records]
@@ -107,7 +106,7 @@ def _verb(command: click.Command, name: str, parent: click.Context) -> str:
 
 
 def _help(text: str) -> str:
-    """Return a help text as Markdown: a paragraph that click must not wrap (it begins with \\b) is a list of examples."""
+    """Return a help text as Markdown. A paragraph that click must not wrap (it begins with \\b) holds examples."""
     parts = []
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text)):
         if paragraph.lstrip().startswith("\b"):
@@ -122,7 +121,9 @@ def _cell(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    return re.sub(r"([\\`*_|<>\[\]$#])", r"\\\1", text)
+    """Return plain text as Markdown that shows the same characters, in a table too."""
+    escaped = re.sub(r"([\\`*_\[\]#])", r"\\\1", text)
+    return escaped.replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
 
 
 def api_page(init: Path) -> str:
@@ -139,9 +140,10 @@ def api_page(init: Path) -> str:
     public = next(
         ast.literal_eval(node.value)
         for node in tree.body
-        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets)
     )
-    names = sorted((name for name in public if name in homes and not name.startswith("_")), key=str.lower)
+    names = sorted((name for name in public if not name.startswith("_")), key=str.lower)
     functions = [name for name in names if not name[0].isupper()]
     types = [name for name in names if name[0].isupper()]
     parts = [
@@ -152,5 +154,7 @@ def api_page(init: Path) -> str:
     for title, group in (("Functions", functions), ("Types", types)):
         if group:
             parts.append(f"## {title}\n")
-            parts += [f"::: {homes[name]}\n    options:\n      heading_level: 3\n" for name in group]
+            parts += [
+                f"::: {homes.get(name, f'editvec.{name}')}\n    options:\n      heading_level: 3\n" for name in group
+            ]
     return "\n".join(parts)
