@@ -20,8 +20,9 @@ from typing import NamedTuple
 import click
 
 from editvec.core.edit import Edit
+from editvec.data.progress import ignore
 from editvec.diff.signature import Signature, signature_of
-from editvec.mining import mine
+from editvec.mining import run
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import locate, pick_languages
 from editvec.mining.recipes import get_recipe
@@ -74,13 +75,13 @@ def main(
         commits = git.list_commits(repository)
         revision = commits[int(share * len(commits))]
         request = LearnRequest(
-            mine.MiningRequest(task, revisions=(revision,)),
+            run.MiningRequest(task, revisions=(revision,)),
             min_commits=min_commits,
             min_confidence=min_confidence,
             revision=revision,
         )
         learned = learn_patterns(request, encoder)
-        later = list(mine.edits(mine.MiningRequest(task, revisions=(f"{revision}..HEAD",)), mine.MiningReport()))
+        later = list(run.edits(run.MiningRequest(task, revisions=(f"{revision}..HEAD",)), run.MiningReport()))
         files = list(worktree_files(repository, {edit.language for edit in learned.edits}, revision=revision))
         found = [
             (Guess(place.path, place.before, place.after), pattern)
@@ -140,7 +141,7 @@ def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Guess]:
             rule = runnable(verified.rule, name)
             pattern = Pattern(name, "", (), key[0], *verified.rule.sides, (), count, 1, 1, rule=rule)
             patterns.append(replace(pattern, evidence=Evidence(count, count)))
-    found = find_places(patterns, files, 0.0, mine.silent)
+    found = find_places(patterns, files, 0.0, ignore)
     return [
         Guess(place.path, place.before, place.after) for pattern in patterns for place in found[pattern.name].places
     ]

@@ -1,7 +1,7 @@
 """editvec: learn from edits. Mine them from any git history, turn them into vectors, apply them by example.
 
 >>> import editvec
->>> edits = list(editvec.read("edits.parquet"))
+>>> edits = list(editvec.read("edits.jsonl.gz"))
 >>> model = editvec.load("runs/mine")
 >>> vectors = model.encode(edits)
 >>> model.apply("count = count + 1;", like=("x = x + 1;", "x++;"))

@@ -20,7 +20,8 @@ from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import write_atomically
 from editvec.core.match import Match
 from editvec.data import edit_files
-from editvec.mining import mine
+from editvec.data.progress import ignore
+from editvec.mining import run
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import pick_languages
 from editvec.mining.recipes import get_recipe
@@ -64,7 +65,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _request(repository: Path, recipe: str = "default") -> LearnRequest:
     chosen = get_recipe(recipe)
     task = MiningTask(open_repository(repository), chosen, pick_languages((), chosen), ())
-    return LearnRequest(mine.MiningRequest(task, workers=1, resume=False))
+    return LearnRequest(run.MiningRequest(task, workers=1, resume=False))
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +144,7 @@ def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) 
     broken = replace(pattern.rule, yaml=pattern.rule.yaml.replace("fix: $X?.$M", "fix: $X?.($M"))
     assert broken != pattern.rule
     files = list(worktree_files(open_repository(shop), {"csharp"}))
-    (found,) = find_places([replace(pattern, rule=broken)], files, 0.0, mine.silent).values()
+    (found,) = find_places([replace(pattern, rule=broken)], files, 0.0, ignore).values()
     assert found.places == ()
     assert found.evidence is not None and found.evidence.left == 3
 

@@ -41,8 +41,8 @@ def learn(repo: str, as_json: bool, **options: Any) -> None:
 
     REPO is a clone, a bare repository or an address that git can clone; by default the current folder. A rule is kept
     only if it is verified on its examples, for code by ast-grep itself. Your files are not changed: patterns.json,
-    rules/, the edits and report.html are written to .editvec, which git is told to ignore. A folder given with -o can
-    be committed; it must be new, empty or written by learn, and what you add to it stays. Run again later, only new
+    rules/, edits.jsonl.gz and report.html are written to .editvec, which git is told to ignore. A folder given with -o
+    can be committed; it must be new, empty or written by learn, and what you add to it stays. Run again later, only new
     commits are mined.
 
     \b

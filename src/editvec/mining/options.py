@@ -9,7 +9,7 @@ from posixpath import normpath
 from shutil import rmtree
 
 from editvec.core.errors import UserError
-from editvec.mining.journal import cache_home
+from editvec.core.files import cache_home
 from editvec.mining.recipes import Recipe
 from editvec.syntax.languages import Markup, code_languages, get, prose_languages
 from editvec.vcs import git

@@ -1,6 +1,6 @@
-"""What `editvec learn` leaves behind, and what other verbs read of it: `patterns.json`, `rules/*.yml`, `edits.parquet`,
-`report.html`. The folder tells git to leave it alone. Its `manifest.json` lists the files that `learn` wrote: only they
-are ever replaced or removed, so that what people put beside them stays, and a folder without one is not touched.
+"""What `editvec learn` leaves behind, and what other verbs read of it: `patterns.json`, `rules/*.yml`, `edits.jsonl.gz`
+and `report.html`. The folder tells git to leave it alone. Its `manifest.json` lists the files that `learn` wrote: only
+they are ever replaced or removed, so that what people put beside them stays, and a folder without one is not touched.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from editvec.rules.rule import Rule, load_rules
 from editvec.vcs.git import Repository, work_tree
 
 NAME = ".editvec"
-PATTERNS, RULES, EDITS, REPORT = "patterns.json", "rules", "edits.parquet", "report.html"
+PATTERNS, RULES, EDITS, REPORT = "patterns.json", "rules", "edits.jsonl.gz", "report.html"
 MANIFEST, _IGNORE = "manifest.json", ".gitignore"
 _TOOL, _MANIFEST_SCHEMA = "editvec", 1
 _ALWAYS = frozenset({PATTERNS, EDITS, REPORT})

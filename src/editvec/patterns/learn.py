@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from editvec.core.about import __version__
 from editvec.data.progress import Stages, silent
 from editvec.mining.batch import MiningTask
-from editvec.mining.mine import MiningRequest
 from editvec.mining.options import locate, pick_languages, pick_paths
 from editvec.mining.recipes import get_recipe
+from editvec.mining.run import MiningRequest
 from editvec.patterns import folder as folders
 from editvec.patterns.pattern import MIN_CONFIDENCE
 from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns

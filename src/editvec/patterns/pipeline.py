@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from editvec.core.edit import Edit
 from editvec.data.progress import Advance, Stages, silent
 from editvec.diff.signature import Signature, signature_of
-from editvec.mining import mine
+from editvec.mining import run
 from editvec.patterns.find import find_places
 from editvec.patterns.grouping import group
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class LearnRequest:
     """What to learn from, and what counts."""
 
-    mining: mine.MiningRequest
+    mining: run.MiningRequest
     min_edits: int = 3
     min_commits: int = 2
     max_groups: int = 150
@@ -57,7 +57,7 @@ class Learned:
     vectors: NDArray[np.float32] | None
     patterns: list[Pattern]
     """The most worthy first."""
-    report: mine.MiningReport
+    report: run.MiningReport
     groups: int = 0
     filtered: int = 0
     """Files of the work tree that were not looked at, because a filter of git rewrites them."""
@@ -72,11 +72,11 @@ def learn_patterns(request: LearnRequest, model: EditModel | None = None, stages
 
     Without a model, edits are grouped by their signatures alone, and places are found by rules alone.
     """
-    report = mine.MiningReport()
+    report = run.MiningReport()
     learned = Learned([], None, [], report)
     repository = request.mining.task.repository
     with _stage(learned, stages, "Mining", "commits") as advance:
-        learned.edits = list(mine.edits(request.mining, report, advance))
+        learned.edits = list(run.edits(request.mining, report, advance))
     if model is not None and learned.edits:
         with _stage(learned, stages, "Encoding", "edits") as advance:
             learned.vectors = _encode(model, learned.edits, advance)
