@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,11 +11,11 @@ import click
 @click.command()
 @click.argument("model", metavar="MODEL")
 @click.argument("file", metavar="EDITS")
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The folder for the index.")
-@click.option("--append", is_flag=True, help="Add the edits that the index does not have yet, or go on with it.")
-@click.option("--limit", type=click.IntRange(1), help="Take the first so many edits only.")
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="Folder for the index.")
+@click.option("--append", is_flag=True, help="Add edits to an index, or go on with one.")
+@click.option("--limit", type=click.IntRange(1), help="Maximum number of edits, from the start of the file.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def encode(model: str, file: str, out: Path, append: bool, limit: int | None, as_json: bool) -> None:
+def encode(model: str, file: str, out: Path, as_json: bool, **options: Any) -> None:
     """Turn edits into vectors, and put both into an index.
 
     MODEL is the folder of a trained model, packaged (the one that comes along), or a baseline: tfidf (which tokens came
@@ -26,25 +27,13 @@ def encode(model: str, file: str, out: Path, append: bool, limit: int | None, as
     editvec encode tfidf edits.jsonl.gz -o words.index
     editvec encode runs/mine new.jsonl.gz -o edits.index --append
     """
-    from itertools import islice
+    from editvec.cli.terminal import describe, print_json, progress
+    from editvec.vectors.encode import encode as run
 
-    from editvec.cli.terminal import counted, describe, print_json
-    from editvec.data import edit_files
-    from editvec.vectors import vectorisers
-    from editvec.vectors.index import build, for_appending
-    from editvec.vectors.vectorisers import Trained
-
-    vectoriser = for_appending(out, model) if append else None
-    if vectoriser is None:
-        vectoriser = vectorisers.make(model, islice(edit_files.read(file, trees=False), limit))
-    trees = isinstance(vectoriser, Trained) and vectoriser.needs_trees
-    edits = counted(
-        islice(edit_files.read(file, trees=trees), limit), f"Encoding {file}", limit or edit_files.count(file)
-    )
-    index, unread = build(out, vectoriser, edits, append=append)
+    done = run(model, file, out, progress=progress, **options)
     if as_json:
-        print_json({"folder": str(out), "edits": len(index), "dim": index.dim, "unread": unread})
+        print_json(done.as_json())
         return
-    click.echo(f"{out}: {describe(len(index))} edits, {index.dim} numbers each")
-    if unread:
-        click.echo(f"  {describe(unread)} edits are longer than the model reads, or have no tree, and were left out")
+    click.echo(f"{out}: {describe(len(done.index))} edits, {done.index.dim} numbers each")
+    if done.unread:
+        click.echo(f"  {describe(done.unread)} edits are longer than the model reads, or have no tree: left out")

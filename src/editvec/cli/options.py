@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -45,13 +44,9 @@ min_confidence_option = click.option(
 )
 
 
-def spoken(language: str | None, texts: Sequence[str]) -> str:
-    """The language of pieces of code: the one that was named, or else the first in which they parse."""
-    from editvec.syntax.parse import likely_language
+def tell_language(language: str) -> None:
+    """Say on stderr which language snippets were taken for, unless it is the default."""
+    from editvec.syntax.snippet import DEFAULT_LANGUAGE
 
-    if language is not None:
-        return language
-    found = likely_language(texts) or "csharp"
-    if found != "csharp":
-        click.echo(f"editvec: taken for {found}; --language says otherwise.", err=True)
-    return found
+    if language != DEFAULT_LANGUAGE:
+        click.echo(f"editvec: taken for {language}; --language says otherwise.", err=True)

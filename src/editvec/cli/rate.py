@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from editvec.evaluation.ratings import RatingReport
+    from editvec.ui.rate import Rating
 
 
 @click.command()
-@click.argument("folder", metavar="RATINGS", type=click.Path(path_type=Path))
-@click.argument("indexes", metavar="[INDEX…]", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--queries", default=200, show_default=True, type=click.IntRange(1), help="Edits to find neighbours of.")
-@click.option("-k", "number", default=3, show_default=True, type=click.IntRange(1), help="Neighbours of each system.")
-@click.option("--seed", default=0, show_default=True, help="For the choice of edits and the order of neighbours.")
-@click.option("--rater", default="me", show_default=True, help="Who rates.")
-@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Of the page; any free one if not given.")
-@click.option("--report", "as_report", is_flag=True, help="Print what came of it.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def rate(
-    folder: Path,
-    indexes: tuple[Path, ...],
-    queries: int,
-    number: int,
-    seed: int,
-    rater: str,
-    port: int,
-    as_report: bool,
-    as_json: bool,
-) -> None:
+@click.argument("ratings", type=click.Path(path_type=Path))
+@click.argument("indexes", metavar="[INDEX]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--queries", default=200, show_default=True, type=click.IntRange(1), help="Number of edits to rate for.")
+@click.option("-k", default=3, show_default=True, type=click.IntRange(1), help="Neighbours from each index.")
+@click.option("--seed", default=0, show_default=True, help="Random seed for the edits and the order of neighbours.")
+@click.option("--rater", default="me", show_default=True, help="Name of the rater.")
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port of the page; 0 takes a free one.")
+@click.option("--report", is_flag=True, help="Print the scores.")
+@click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
+def rate(ratings: Path, indexes: tuple[Path, ...], report: bool, as_json: bool, **options: Any) -> None:
     """Rate neighbours by hand on a local page: 0 unrelated, 1 similar, 2 the same edit; blind and shuffled.
 
-    With INDEX…, RATINGS is made: random edits with their neighbours in each index. Without, rating goes on. Every
-    rating is saved at once. --report gives DCG, NDCG and Acc@1 of each system, and how far raters agree.
+    With INDEX..., RATINGS is made: random edits with their neighbours in each index. Without, rating goes on. Every
+    rating is saved at once. --report prints DCG, NDCG and Acc@1 of each index, and how far raters agree.
 
     \b
     editvec rate ratings edits.index words.index
@@ -43,36 +34,25 @@ def rate(
     editvec rate ratings --report
     """
     from editvec.cli.terminal import describe, print_json
-    from editvec.core.errors import UserError
-    from editvec.evaluation.ratings import TASK, Ratings, RatingTask, make_task, read_all, report
-    from editvec.ui.rating import rating_server
-    from editvec.vectors.index import open_index
+    from editvec.evaluation.ratings import RatingReport
+    from editvec.ui.rate import rate as run
 
-    if indexes:
-        if (folder / TASK).exists():
-            raise UserError(f"{folder} already holds something to rate. Leave the indexes out to go on with it.")
-        names = [index.name for index in indexes]
-        if len(set(names)) < len(names):
-            raise UserError("two indexes have the same name. Rename a folder: systems are told apart by it.")
-        opened = dict(zip(names, map(open_index, indexes), strict=True))
-        make_task(opened, num_queries=queries, k=number, seed=seed).save(folder)
-    task = RatingTask.load(folder)
-    if as_report or as_json:
-        found = report(task, read_all(folder))
-        if as_json:
-            print_json(found.as_json())
-        else:
-            _print(found)
-        return
-    ratings = Ratings(folder, rater)
-    server = rating_server(task, ratings, port=port)
-    total = sum(len(query.candidates) for query in task.queries)
-    click.echo(f"{describe(len(ratings.values))} of {describe(total)} rated. Open  {server.address}")
-    click.echo("Ctrl-C ends; every rating is saved at once.")
-    try:
-        server.run()
-    except KeyboardInterrupt:
-        click.echo(f"\n{describe(len(ratings.values))} of {describe(total)} rated: {ratings.path}")
+    done = run(ratings, indexes, report=report or as_json, ready=_tell, **options)
+    if not isinstance(done, RatingReport):
+        click.echo(f"\n{describe(done.num_rated)} of {describe(done.num_candidates)} rated: {done.path}")
+    elif as_json:
+        print_json(done.as_json())
+    else:
+        _print(done)
+
+
+def _tell(rating: Rating) -> None:
+    from editvec.cli.terminal import describe
+
+    click.echo(
+        f"{describe(rating.num_rated)} of {describe(rating.num_candidates)} rated. Open  {rating.address}\n"
+        "Ctrl-C ends; every rating is saved at once."
+    )
 
 
 def _print(found: RatingReport) -> None:

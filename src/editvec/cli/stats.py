@@ -25,7 +25,7 @@ def stats(files: tuple[str, ...], most: int, skip_bad: bool, as_json: bool) -> N
     editvec stats edits.jsonl.gz
     editvec stats train.jsonl.gz dev.jsonl.gz test.jsonl.gz --json
     """
-    from editvec.cli.terminal import print_json, progress
+    from editvec.cli.terminal import print_json, progress, tell_damage
     from editvec.data.stats import stats as run
 
     counted = run(files, skip_bad=skip_bad, progress=progress)
@@ -36,9 +36,7 @@ def stats(files: tuple[str, ...], most: int, skip_bad: bool, as_json: bool) -> N
         _print(file, found, most)
     if counted.leak:
         _print_leak(counted.leak)
-    damage = counted.damage
-    if damage and damage.count:
-        click.echo(f"editvec: skipped {damage.count} damaged lines; the first: {damage.first[0]}", err=True)
+    tell_damage(counted.damage)
 
 
 def _print(file: str, found: Stats, most: int) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from editvec.core.edit import Edit, Tokens
+    from editvec.data.edit_files import Damage
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _CONTEXT_WIDTH = 120
@@ -65,6 +66,12 @@ def tell_filtered(count: int) -> None:
     if count:
         files = "1 file was" if count == 1 else f"{describe(count)} files were"
         click.echo(f"{files} left out: a filter of git rewrites them (filter= in .gitattributes).", err=True)
+
+
+def tell_damage(damage: Damage | None) -> None:
+    """Say on stderr how many damaged lines were skipped."""
+    if damage and damage.count:
+        click.echo(f"editvec: skipped {damage.count} damaged lines; the first: {damage.first[0]}", err=True)
 
 
 def describe(number: float) -> str:

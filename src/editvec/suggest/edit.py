@@ -13,14 +13,13 @@ from editvec.core.edit import Edit
 from editvec.core.errors import UserError
 from editvec.suggest.few_shot import Demonstrations, FewShotEditor, SnippetCandidate
 from editvec.syntax.parse import likely_language
-from editvec.syntax.snippet import snippet_edit
+from editvec.syntax.snippet import DEFAULT_LANGUAGE, snippet_edit
 
 if TYPE_CHECKING:
     from editvec.neural.model import EditModel
 
 Example = Edit | tuple[str, str]
 """An edit, or its two versions as text."""
-DEFAULT_LANGUAGE = "csharp"
 
 
 def edit(
@@ -56,7 +55,10 @@ def edit(
     if (vector is None) == (not examples):
         raise UserError("give either examples of the edit or an edit vector, not both.")
     editor = FewShotEditor(model if isinstance(model, EditModel) else load(model))
-    target = before if isinstance(before, Edit) else _snippet(before, examples, language)
+    if isinstance(before, Edit):
+        target = before
+    else:
+        target = snippet_edit(before, "", language or language_of_snippets(before, examples))
     if vector is not None:
         return editor.suggest([target], [Demonstrations(np.asarray(vector, np.float32)[None])], k=k)[0]
     edits = [each if isinstance(each, Edit) else snippet_edit(each[0], each[1], target.language) for each in examples]
@@ -72,6 +74,7 @@ def _examples(like: Example | Sequence[Example]) -> list[Example]:
     return [each for each in like if not isinstance(each, str)]
 
 
-def _snippet(before: str, examples: Sequence[Example], language: str | None) -> Edit:
+def language_of_snippets(before: str, examples: Sequence[Example]) -> str:
+    """Return the first language in which a snippet and its examples parse."""
     texts = [before, *(text for each in examples if not isinstance(each, Edit) for text in each)]
-    return snippet_edit(before, "", language or likely_language(texts) or DEFAULT_LANGUAGE)
+    return likely_language(texts) or DEFAULT_LANGUAGE

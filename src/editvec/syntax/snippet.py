@@ -24,6 +24,9 @@ from editvec.syntax.treesitter import Parsed
 
 _WORD = re.compile(r"\w+")
 
+DEFAULT_LANGUAGE = "csharp"
+"""Of a snippet that parses in no language, or in several."""
+
 
 def snippet_edit(before: str, after: str, language: str, identity: str = "") -> Edit:
     """The edit from one snippet to another, with canonical names where the language is a programming language."""

@@ -46,7 +46,7 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Cluster:
     """Edits that are near each other."""
 
     number: int
@@ -133,7 +133,7 @@ def describe(
     edits: Sequence[Edit],
     *,
     watch: Callable[[int], None] = lambda done: None,
-) -> list[Group]:
+) -> list[Cluster]:
     """The groups, largest first: what is in the middle of each, what tells it from the others, what to look at."""
     rows_of = _members(grouping)
     bags = [frozenset(changed_tokens(edit)) for edit in edits]
@@ -143,7 +143,7 @@ def describe(
         middle = np.asarray(units[rows], np.float32).mean(axis=0)
         order = rows[np.argsort(-(np.asarray(units[rows]) @ middle), kind="stable")]
         groups.append(
-            Group(
+            Cluster(
                 number,
                 tuple(rows.tolist()),
                 int(order[0]),
@@ -155,13 +155,13 @@ def describe(
     return groups
 
 
-def describe_index(index: Index, grouping: Grouping) -> tuple[list[Group], list[Edit]]:
+def describe_index(index: Index, grouping: Grouping) -> tuple[list[Cluster], list[Edit]]:
     """The groups of an index, and its edits."""
     edits = list(index.all_edits())
     return describe(grouping, index.units, index.forms, edits), edits
 
 
-def as_json(groups: Sequence[Group], edits: Sequence[Edit]) -> list[dict[str, Any]]:
+def as_json(groups: Sequence[Cluster], edits: Sequence[Edit]) -> list[dict[str, Any]]:
     """For machines: members by id, examples with their texts."""
     return [
         {

@@ -1,0 +1,65 @@
+"""Train a model on a file of edits, or go on with a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from editvec.core.errors import UserError
+from editvec.neural import config as configuration
+from editvec.neural.model import load
+from editvec.training.checkpoint import RunState
+from editvec.training.loop import Progress
+from editvec.training.run import Files
+from editvec.training.run import resume as go_on
+from editvec.training.run import train as begin
+
+
+def train(
+    settings: Sequence[str] = (),
+    *,
+    out: Path,
+    train: Path | None = None,
+    dev: Path | None = None,
+    encoder: str | None = None,
+    editor: str | None = None,
+    recipe: str = "default",
+    config: Path | None = None,
+    init: str | Path | None = None,
+    resume: bool = False,
+    watch: Callable[[Progress], None] = lambda progress: None,
+    notice: Callable[[str], None] = lambda text: None,
+) -> RunState:
+    """Train an encoder and an editor on a file of edits; `out` is a model as soon as one epoch is over.
+
+    Settings such as "epochs=3" change the recipe, or the TOML file `config`. Without `dev`, one edit in twenty is held
+    out. With `init`, training begins as another model. Interrupted, `resume` goes on exactly there. `watch` is told the
+    progress, `notice` what a person should know.
+
+    Raises:
+        UserError: A setting makes no sense, or the folder holds a run or a model already.
+
+    Example:
+        >>> import editvec
+        >>> editvec.train(["epochs=3"], out=Path("runs/mine"), train=Path("train.jsonl.gz")).best
+    """
+    if resume:
+        if settings or train or dev or encoder or editor or config or init:
+            raise UserError("--resume goes on with the run as it was begun: leave its settings and files out.")
+        return go_on(out, watch=watch)
+    if train is None:
+        raise UserError("give the edits to learn from with --train FILE.")
+    chosen = dict(setting(text) for text in settings)
+    chosen |= {key: value for key, value in (("encoder", encoder), ("editor", editor)) if value}
+    base = configuration.load(config) if config else configuration.recipe(recipe)
+    whole = configuration.with_settings(base, chosen)
+    start = load(init) if init else None
+    return begin(out, Files(train, dev), whole, init=start, editor=editor, watch=watch, notice=notice)
+
+
+def setting(text: str) -> tuple[str, str]:
+    """Return the key and the value of a setting such as "epochs=3"; UserError for other text."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UserError(f"{text!r} is no setting. Write KEY=VALUE, such as epochs=10.")
+    return key.strip(), value.strip()

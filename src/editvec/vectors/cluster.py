@@ -1,0 +1,77 @@
+"""Cluster the edits of an index by their vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from editvec.core.edit import Edit
+from editvec.core.errors import UserError
+from editvec.core.files import check_place, write_atomically
+from editvec.vectors import clusters
+from editvec.vectors.clusters import Cluster, Grouping
+from editvec.vectors.index import open_index
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """The clusters of an index, the largest first, and its edits."""
+
+    method: str
+    grouping: Grouping
+    clusters: list[Cluster]
+    edits: list[Edit]
+
+    @property
+    def num_alone(self) -> int:
+        """Return how many edits are in no cluster."""
+        return int((self.grouping.labels == clusters.NO_GROUP).sum())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "method": self.method,
+            "criterion": self.grouping.criterion,
+            "edits": len(self.edits),
+            "in_no_group": self.num_alone,
+            "groups": clusters.as_json(self.clusters, self.edits),
+        }
+
+
+def cluster(
+    index: Path,
+    *,
+    method: str | None = None,
+    k: int | None = None,
+    min_size: int = 5,
+    out: Path | None = None,
+) -> Clustering:
+    """Cluster the edits of an index by their vectors, and describe each cluster.
+
+    Method "hdbscan" finds dense clusters and leaves other edits alone; "kmeans" puts every edit into one of `k`
+    clusters, a number that the silhouette chooses if it is not given. All clusters are written to `out` as JSON.
+
+    Raises:
+        UserError: The index is empty, or the options make no sense together.
+
+    Example:
+        >>> import editvec
+        >>> for each in editvec.cluster(Path("edits.index")).clusters:
+        ...     print(len(each), each.tokens)
+    """
+    method = method or ("hdbscan" if k is None else "kmeans")
+    if k is not None and method != "kmeans":
+        raise UserError("-k is for --method kmeans; HDBSCAN finds out by itself. See --min-size.")
+    if out is not None:
+        check_place(out)
+    opened = open_index(index)
+    if not len(opened):
+        raise UserError(f"{index} holds no edits, so there is nothing to group.")
+    grouping = clusters.group(opened.units, method=method, k=k, min_size=min_size)
+    clustering = Clustering(method, grouping, *clusters.describe_index(opened, grouping))
+    if out is not None:
+        write_atomically(out, orjson.dumps(clustering.as_json(), option=orjson.OPT_INDENT_2))
+    return clustering

@@ -1,0 +1,79 @@
+"""Find the edits of an index that are nearest to one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from editvec.core.edit import Edit
+from editvec.core.errors import UserError
+from editvec.data.sampling import as_json
+from editvec.data.splits import token_hash
+from editvec.syntax.parse import likely_language
+from editvec.syntax.snippet import DEFAULT_LANGUAGE, snippet_edit
+from editvec.vectors.index import METRICS, Neighbour, open_index
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The nearest edits of an index to an edit, the nearest first."""
+
+    query: Edit
+    metric: str
+    found: list[Neighbour]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        rows = [{"number": each.row + 1, "score": each.score, **as_json(each.edit)} for each in self.found]
+        return {"query": as_json(self.query), "metric": self.metric, "neighbours": rows}
+
+
+def neighbours(
+    index: Path,
+    *,
+    id: str | None = None,
+    before: str | None = None,
+    after: str | None = None,
+    language: str | None = None,
+    k: int = 10,
+    metric: str = "cosine",
+    copies: bool = False,
+    exact: bool = False,
+    model: str | Path | None = None,
+) -> Neighbours:
+    """Return the edits of an index that are nearest to one of them, or to an edit given as `before` and `after`.
+
+    `id` is an id, the beginning of one, or a number such as "#3"; `language` is by default the first in which the
+    snippets parse. Verbatim copies are left out unless `copies`. `exact` compares with every edit, however large the
+    index is. `model` says where the index's model is now, if it has moved.
+
+    Raises:
+        UserError: The edit is given twice, or not at all; there is no such index, edit or model.
+
+    Example:
+        >>> import editvec
+        >>> near = editvec.neighbours(Path("edits.index"), before="x = x + 1;", after="x++;", k=5)
+        >>> [(each.score, each.edit.after.text) for each in near.found]
+    """
+    opened = open_index(index)
+    row: int | None = None
+    if id is not None and before is None and after is None:
+        row = opened.row_of(id)
+        query, vector = opened.edits([row])[0], opened.vectors[row]
+    elif id is None and before is not None and after is not None:
+        if before.split() == after.split():
+            raise UserError("--before and --after say the same: that is no edit.")
+        query = snippet_edit(before, after, language or likely_language([before, after]) or DEFAULT_LANGUAGE)
+        vector = opened.vectoriser(model).encode([query])[0]
+    else:
+        raise UserError("give either --id, or --before and --after.")
+    found = opened.neighbours(
+        vector,
+        k,
+        metric=next(known for known in METRICS if known == metric),
+        without_row=row,
+        without_form=None if copies else token_hash(query),
+        exact=exact,
+    )
+    return Neighbours(query, metric, found)
