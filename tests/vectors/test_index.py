@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from editvec.core.edit import Edit
@@ -66,7 +66,6 @@ def test_what_is_put_in_comes_out(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.vectoriser().encode(edits[:3]), found.vectors[:3], atol=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 12), st.sampled_from(indexing.METRICS), st.integers(0, 99))
 def test_search_is_sorting_by_distance(rows: int, k: int, metric: indexing.Metric, seed: int) -> None:
     base, queries = _vectors(rows, seed=seed), _vectors(3, seed=seed + 1)
@@ -161,7 +160,6 @@ def test_without_faiss_every_row_is_looked_at(tmp_path: Path, monkeypatch: pytes
     assert plain.manifest.celled == 0
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(1, 300), st.integers(1, 20), st.sampled_from(indexing.METRICS), st.integers(0, 99))
 def test_search_is_faisss(rows: int, k: int, metric: indexing.Metric, seed: int) -> None:
     faiss = pytest.importorskip("faiss")
