@@ -22,7 +22,7 @@ from editvec.data import edit_files
 from editvec.data.digests import TrainingDigests
 from editvec.neural import config
 from editvec.neural.config import Config, TrainingConfig
-from editvec.neural.model import TRAINING_DIGESTS, WEIGHTS
+from editvec.neural.model import SECOND, TRAINING_DIGESTS, WEIGHTS
 from editvec.training import Files, Progress, loop, resume, train
 from editvec.training.products import resolved
 from tests.neural.edits import edit, random_edits, small_config, ten_edits
@@ -369,7 +369,7 @@ def test_another_editor_learns_from_vectors_that_stay(files: Files, tmp_path: Pa
     train(tmp_path / "first", files, _config())
     first = editvec.load(tmp_path / "first")
     made = _config(epochs=2, editor_only=True)
-    folder = tmp_path / "first" / "second"
+    folder = tmp_path / "first" / SECOND
     train(folder, files, made, init=first, editor="graph2tree")
     second = editvec.load(folder)
     assert second.config == replace(first.config, editor="graph2tree")
