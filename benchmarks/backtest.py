@@ -20,17 +20,20 @@ from typing import NamedTuple
 import click
 
 from editvec.core.edit import Edit
+from editvec.data.progress import ignore
 from editvec.diff.signature import Signature, signature_of
-from editvec.mining import mine
+from editvec.mining import run
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import locate, pick_languages
 from editvec.mining.recipes import get_recipe
 from editvec.patterns.find import find_places
-from editvec.patterns.learn import LearnRequest, learn
-from editvec.patterns.pattern import MIN_CONFIDENCE, Evidence, Pattern
+from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
+from editvec.patterns.pipeline import LearnRequest, learn_patterns
 from editvec.rules.induction import make_rules
+from editvec.rules.rule import runnable
+from editvec.suggest.evidence import Evidence
 from editvec.vcs import git
-from editvec.vcs.worktree import File, present_files
+from editvec.vcs.worktree import File, worktree_files
 
 TOP = 50
 
@@ -72,14 +75,14 @@ def main(
         commits = git.list_commits(repository)
         revision = commits[int(share * len(commits))]
         request = LearnRequest(
-            mine.MiningRequest(task, revisions=(revision,)),
+            run.MiningRequest(task, revisions=(revision,)),
             min_commits=min_commits,
             min_confidence=min_confidence,
             revision=revision,
         )
-        learned = learn(request, encoder)
-        later = list(mine.edits(mine.MiningRequest(task, revisions=(f"{revision}..HEAD",)), mine.MiningReport()))
-        files = list(present_files(repository, {edit.language for edit in learned.edits}, revision=revision))
+        learned = learn_patterns(request, encoder)
+        later = list(run.edits(run.MiningRequest(task, revisions=(f"{revision}..HEAD",)), run.MiningReport()))
+        files = list(worktree_files(repository, {edit.language for edit in learned.edits}, revision=revision))
         found = [
             (Guess(place.path, place.before, place.after), pattern)
             for pattern in sorted(learned.patterns, key=lambda each: -each.confidence)
@@ -135,10 +138,10 @@ def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Guess]:
     for key, count in counts.most_common(100):
         for number, verified in enumerate(make_rules([first[key]])[:1]):
             name = f"r{len(patterns)}-{number}"
-            text = verified.rule.as_yaml().replace(f"id: {verified.rule.id}", f"id: {name}", 1)
-            pattern = Pattern(name, "", (), key[0], *verified.rule.sides, (), count, 1, 1, rule=text)
+            rule = runnable(verified.rule, name)
+            pattern = Pattern(name, "", (), key[0], *verified.rule.sides, (), count, 1, 1, rule=rule)
             patterns.append(replace(pattern, evidence=Evidence(count, count)))
-    found = find_places(patterns, files, 0.0, mine.silent)
+    found = find_places(patterns, files, 0.0, ignore)
     return [
         Guess(place.path, place.before, place.after) for pattern in patterns for place in found[pattern.name].places
     ]

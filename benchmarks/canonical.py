@@ -24,7 +24,8 @@ from rapidfuzz.distance import Levenshtein
 from editvec.cli.terminal import printable
 from editvec.core.edit import Edit, Tokens
 from editvec.core.errors import UserError
-from editvec.data.formats import edit_from_jsonl
+from editvec.data.formats import edit_from_githubedits
+from editvec.data.native import record_of
 from editvec.mining import batch
 from editvec.mining.recipes import Recipe, get_recipe
 from editvec.vcs import git
@@ -84,7 +85,7 @@ def read_references(folder: Path, project: str) -> list[Edit]:
         if not path.exists():
             raise UserError(f"{path} does not exist. Give the folder that holds githubedits/ with --data.")
         with gzip.open(path) as lines:
-            edits = (edit_from_jsonl(line) for line in lines if mark in line)
+            edits = (edit_from_githubedits(record_of(line)) for line in lines if mark in line)
             found += [edit for edit in edits if edit.source and edit.source.repository == project]
     if not found:
         raise UserError(f"no edit of {project} in {folder}. Give another --project.")

@@ -21,8 +21,9 @@ from editvec.core.edit import Edit
 from editvec.data import edit_files
 from editvec.evaluation import metrics
 from editvec.neural import model
+from editvec.neural.candidate import Candidate
 from editvec.neural.examples import Example, NoTreeError, TooLongError
-from editvec.neural.model import Candidate, EditModel
+from editvec.neural.model import EditModel
 from editvec.neural.vocab import PAD
 from wall import lstm_flops, matmul_gflops
 

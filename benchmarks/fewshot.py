@@ -31,10 +31,10 @@ from editvec.neural.examples import NoTreeError, TooLongError
 from editvec.neural.model import EditModel
 from editvec.neural.vocab import read_tokens
 from editvec.rules.induction import make_rules
-from editvec.rules.rule import Rule
+from editvec.rules.rule import InducedRule
 from editvec.rules.sites import edit_example
 from editvec.rules.verification import verify
-from editvec.suggest.few_shot import FewShotAnswer
+from editvec.suggest.few_shot import FewShotAnswer, FewShotEditor
 
 
 class Verdict(StrEnum):
@@ -97,7 +97,7 @@ def _judge(trained: EditModel, shown: Sequence[Edit], tests: Sequence[Edit], lea
 
 
 def _by_rule(shown: Sequence[Edit], tests: Sequence[Edit]) -> list[Verdict]:
-    rules = [each.rule for each in make_rules(shown) if isinstance(each.rule, Rule)]
+    rules = [each.rule for each in make_rules(shown) if isinstance(each.rule, InducedRule)]
     examples = {edit.id: example for edit in tests if (example := edit_example(edit)) is not None}
     found: dict[str, Verdict] = {}
     # Of several rules, the most supported one that fires decides.
@@ -112,9 +112,10 @@ def _by_editor(
     trained: EditModel, shown: Sequence[Edit], tests: Sequence[Edit], least: float
 ) -> tuple[list[Verdict], list[Verdict]]:
     """With the best answer always, and with it only where it is sure."""
-    models, allowed_changes = trained.show(shown), {trained.changed_tokens(edit) for edit in shown}
+    editor = FewShotEditor(trained)
+    models, allowed_changes = editor.show(shown), set(map(editor.changed_tokens, shown))
     always, sure = [], []
-    for edit, found in zip(tests, trained.few_shot_answers(tests, len(tests) * [models]), strict=True):
+    for edit, found in zip(tests, editor.answers(tests, len(tests) * [models]), strict=True):
         before, after = read_tokens(edit, lowercase=trained.config.lowercase)[:2]
         alike = [
             each

@@ -29,13 +29,14 @@ from editvec.core.edit import Edit
 from editvec.core.match import Match
 from editvec.core.splice import apply_matches, disjoint
 from editvec.neural.model import EditModel, folder_of, load
-from editvec.rewrite.plan import Finder
 from editvec.rules import astgrep
 from editvec.rules.induction import induce
-from editvec.rules.rule import Rule, dump
+from editvec.rules.rule import InducedRule, dump
 from editvec.rules.sites import RuleExample, num_common
 from editvec.rules.verification import VerifiedRule, same_tokens
 from editvec.suggest.editor import finder_like
+from editvec.suggest.few_shot import FewShotEditor
+from editvec.suggest.match import Finder
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
 from editvec.syntax.snippet import snippet_edit
@@ -64,7 +65,7 @@ def judge(rules: Sequence[VerifiedRule], tests: Sequence[RuleExample]) -> list[t
     """For each test its verdict, how often the rules match besides, and what was written."""
     if not rules:
         return [("alone", 0, "") for _ in tests]
-    written = [each.rule.as_dict() for each in rules if isinstance(each.rule, Rule)]
+    written = [each.rule.as_dict() for each in rules if isinstance(each.rule, InducedRule)]
     text = "---\n".join(dump({**rule, "id": str(at)}) for at, rule in enumerate(written))
     found = astgrep.scan(text, [test.before for test in tests], "csharp")
     return [_verdict(test, matches) for test, matches in zip(tests, found, strict=True)]
@@ -157,7 +158,7 @@ def _run(
         counts["draws"] += 1
         if show:
             for at, each in enumerate(rules):
-                inside = f"  in {each.rule.inside}" if isinstance(each.rule, Rule) and each.rule.inside else ""
+                inside = f"  in {each.rule.inside}" if isinstance(each.rule, InducedRule) and each.rule.inside else ""
                 print(
                     f"  {fixer} [{at}] {len(each.verification.support)}× {each.rule.summary}{inside}", file=sys.stderr
                 )
@@ -165,7 +166,7 @@ def _run(
         shown = [edit for edit in map(edit_of, order[:k]) if edit is not None and _fits(edit, editor)]
         if editor is not None and shown:
             left = [at for at, (verdict, _, _) in enumerate(verdicts) if verdict == "alone"]
-            said = judge_editor(finder_like(editor, shown, options.sure), [tests[at] for at in left])
+            said = judge_editor(finder_like(FewShotEditor(editor), shown, options.sure), [tests[at] for at in left])
             for at, (verdict, besides, wrote) in zip(left, said, strict=True):
                 counts[f"editor {verdict}"] += 1
                 verdicts[at] = verdict, verdicts[at][1] + besides, wrote

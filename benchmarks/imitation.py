@@ -28,6 +28,7 @@ from editvec.diff.signature import Signature, signature_of
 from editvec.neural import model
 from editvec.neural.model import EditModel
 from editvec.neural.vocab import read_tokens
+from editvec.suggest.few_shot import FewShotEditor
 
 WEIGHTS = (0.0, 5.0, 10.0, 20.0, 30.0, 40.0, 80.0)
 KINSHIPS = (0.0, 0.5, 1.0, 2.0, 4.0)
@@ -117,8 +118,8 @@ def _answers(
     groups = [group for group in groups if len(group) > size]
     for group in chance.sample(groups, min(most, len(groups))):
         order = chance.sample(group, min(len(group), size + _TESTS))
-        shown, tests = trained.show(order[:size]), order[size:]
-        for edit, found in zip(tests, trained.few_shot_answers(tests, len(tests) * [shown]), strict=True):
+        shown, tests = FewShotEditor(trained).show(order[:size]), order[size:]
+        for edit, found in zip(tests, FewShotEditor(trained).answers(tests, len(tests) * [shown]), strict=True):
             wanted = read_tokens(edit, lowercase=trained.config.lowercase)[1]
             yield [
                 Answer(each.tokens == wanted, each.log_prob, each.likeness or 0.0, each.tree_similarity)

@@ -15,10 +15,11 @@ from tempfile import TemporaryDirectory
 import click
 
 from editvec.rewrite.patch import unified_diff
-from editvec.rewrite.plan import FilePlan, find_changes
+from editvec.rewrite.plan import FilePlan
 from editvec.rewrite.writer import find_files, is_worth_reading
 from editvec.rules.induction import make_rules
-from editvec.rules.rule import LoadedRule, load_rules
+from editvec.rules.rule import Rule, load_rules
+from editvec.suggest.match import plan_files
 from editvec.syntax.snippet import snippet_edit
 from editvec.vcs.git import open_repository
 
@@ -51,7 +52,7 @@ EXAMPLES = {
 }
 
 
-def rules_of(language: str) -> list[LoadedRule]:
+def rules_of(language: str) -> list[Rule]:
     """A rule of each example."""
     found = []
     for before, after in EXAMPLES[language]:
@@ -86,7 +87,7 @@ def run(place: Path) -> int:
             files = list(find_files([folder], {language}))
             texts = [(file, data) for file in files if is_worth_reading(data := file.read_bytes())]
             for rule in rules_of(language) if texts else []:
-                changes = find_changes([rule], texts)
+                changes = plan_files([rule], texts)
                 good = [change for change in changes if not change.problem]
                 copytree(folder, applied, symlinks=True)
                 diff = b"".join(unified_diff(_name(change, folder), change.before, change.edits) for change in good)
@@ -98,7 +99,7 @@ def run(place: Path) -> int:
                     for problem in check(change, applied / change.path.relative_to(folder)):
                         broken += 1
                         print(f"{change.path}: {problem}")
-                again = find_changes([rule], [(change.path, change.after) for change in good])
+                again = plan_files([rule], [(change.path, change.after) for change in good])
                 places = sum(len(change.edits) for change in good)
                 broken += len(again)
                 counts = f"{places:>6} places in {len(good):>4} of {len(texts):>5} files"

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import orjson
 
-from editvec.core.edit import Version
+from editvec.core.edit import Edit, Version
 from editvec.data import formats
+from editvec.data.native import record_of
 from editvec.syntax import tree
 
 
@@ -25,12 +26,16 @@ def has_exact_tree(version: Version) -> bool:
     return version.tree is None or tree.loads(version.tree).tokens() == version.tokens
 
 
+def _from_json(line: bytes) -> Edit:
+    return formats.edit_from_githubedits(record_of(line))
+
+
 def check(path: Path) -> str:
     """One line about a file."""
     number = same_values = same_bytes = exact = 0
     is_json = ".jsonl" in path.name
-    read = formats.edit_from_jsonl if is_json else formats.edit_from_tsv
-    write = formats.edit_to_jsonl if is_json else formats.edit_to_tsv
+    read = _from_json if is_json else formats.edit_from_tsv
+    write = formats.edit_to_githubedits if is_json else formats.edit_to_tsv
     with gzip.open(path, "rb") as stream:
         for line in stream:
             edit = read(line)

@@ -20,10 +20,10 @@ import click
 from editvec.core.edit import Edit
 from editvec.core.files import write_atomically
 from editvec.data import edit_files
-from editvec.mining import mine
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import locate, pick_languages
 from editvec.mining.recipes import get_recipe
+from editvec.mining.run import MiningRequest, mine_to
 from editvec.neural import config, model
 from editvec.neural.checkpoint import pack_weights, read_weights
 from editvec.training import CHECKPOINT, Files, resume, train
@@ -76,7 +76,7 @@ def _parts(sources: dict[str, Any], work: Path, data: Path | None, clones: Path 
             mined.parent.mkdir(parents=True, exist_ok=True)
             repository = locate(str(clones / owner / name) if clones else source["address"])
             task = MiningTask(repository, recipe, pick_languages((), recipe), ())
-            mine.mine(mine.MiningRequest(task, since=source.get("since")), mined)
+            mine_to(MiningRequest(task, since=source.get("since")), mined)
         for edit in edit_files.read(mined):
             by_language[edit.language].append(edit)
     for language in sorted(by_language):

@@ -1,7 +1,7 @@
 """editvec: learn from edits. Mine them from any git history, turn them into vectors, apply them by example.
 
 >>> import editvec
->>> edits = list(editvec.read("edits.parquet"))
+>>> edits = list(editvec.read("edits.jsonl.gz"))
 >>> model = editvec.load("runs/mine")
 >>> vectors = model.encode(edits)
 >>> model.apply("count = count + 1;", like=("x = x + 1;", "x++;"))
@@ -36,7 +36,7 @@ _LATER = {"read": "data.edit_files", "write": "data.edit_files", "load": "neural
 
 
 def __getattr__(name: str) -> object:
-    # What needs Arrow or torch is left until it is asked for, so that `import editvec` stays quick.
+    # What needs a parser or NumPy is left until it is asked for, so that `import editvec` stays quick.
     if name in _LATER:
         from importlib import import_module
 

@@ -8,6 +8,7 @@ import resource
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def mined(shop: Path) -> Path:
-    target = shop.parent / "edits.parquet"
+    target = shop.parent / "edits.jsonl.gz"
     run("mine", str(shop), "-o", str(target), "--fresh", "--workers", "1")
     return target
 
@@ -97,7 +98,9 @@ def test_mining_as_a_report_and_as_json(shop: Path, tmp_path: Path) -> None:
     assert shown.stderr == ""
     told = json.loads(run("mine", str(shop), "-o", str(tmp_path / "b.parquet"), "--fresh", "--json").stdout)
     assert told["commits"] == 50
-    assert told["edits"] == edit_files.count(tmp_path / "b.parquet")
+    assert (
+        told["edits"] == edit_files.count(tmp_path / "b.parquet") == len(list(edit_files.read(tmp_path / "b.parquet")))
+    )
     assert told["edits"] > 15
     assert told["languages"]["csharp"] > told["languages"]["python"] > 0
 
@@ -137,18 +140,23 @@ def test_contexts_are_shown_as_people_write(mined: Path, tmp_path: Path) -> None
 
 def test_stats_over_splits(mined: Path, tmp_path: Path) -> None:
     told = json.loads(run("split", str(mined), "-o", str(tmp_path), "--shares", "50,25,25", "--json").stdout)
-    assert sum(told["files"].values()) == edit_files.count(mined)
-    sides = [str(tmp_path / f"{name}.parquet") for name in ("train", "dev", "test")]
+    assert sum(told["files"].values()) == len(list(edit_files.read(mined)))
+    sides = [str(tmp_path / f"{name}.jsonl.gz") for name in ("train", "dev", "test")]
     counted = json.loads(run("stats", *sides, "--json").stdout)
     assert [counted["files"][side]["edits"] for side in sides] == list(told["files"].values())
     assert "occur verbatim" in run("stats", *sides).stdout
 
 
 def test_convert_there_and_back(mined: Path, tmp_path: Path) -> None:
-    run("convert", str(mined), str(tmp_path / "e.jsonl.gz"))
-    run("convert", str(tmp_path / "e.jsonl.gz"), str(tmp_path / "e.parquet"))
-    there = [edit.model_before for edit in edit_files.read(mined)]
-    assert [edit.model_before for edit in edit_files.read(tmp_path / "e.parquet")] == there
+    names = ("a.jsonl.gz", "b.parquet", "c.jsonl", "d.jsonl.gz")
+    for source, target in pairwise([mined, *(tmp_path / name for name in names)]):
+        form = ("--format", "githubedits") if target.name == "c.jsonl" else ()
+        run("convert", str(source), str(target), *form)
+    there = list(edit_files.read(mined))
+    for name in names:
+        assert list(edit_files.read(tmp_path / name)) == there
+    assert "PrevCodeChunk" in (tmp_path / "c.jsonl").read_text()
+    assert "is for .jsonl" in run("convert", str(mined), "x.tsv", "--format", "githubedits", code=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -192,6 +200,18 @@ def test_skipped_damage_is_counted(tmp_path: Path) -> None:
     assert "bad.tsv:2: 1 columns" in done.stderr
     told = json.loads(run("convert", "bad.tsv", "out.parquet", "--skip-bad", "--json", cwd=tmp_path).stdout)
     assert (told["edits"], told["damaged"]) == (1, 1)
+
+
+def test_the_cache_is_shown_and_cleared(shop: Path, tmp_path: Path) -> None:
+    assert json.loads(run("cache", "--json").stdout)["repositories"] == []
+    run("cache", "--clear")
+    run("mine", str(shop), "-o", str(tmp_path / "e.jsonl.gz"))
+    assert str(shop) in run("cache").stdout
+    (known,) = json.loads(run("cache", "--json").stdout)["repositories"]
+    assert (known["repository"], known["commits"]) == (str(shop), 50)
+    cleared = json.loads(run("cache", "--clear", "--json").stdout)
+    assert cleared["freed"] > 0
+    assert (cleared["repositories"], cleared["in_use"], cleared["bytes"]) == ([], [], 0)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import editvec
 from editvec.core.edit import Canonical, Edit, Source, Version
 from editvec.core.errors import BadInputError, UserError
-from editvec.data import edit_files
+from editvec.data import edit_files, native, parquet
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 tokens = st.lists(text, max_size=5).map(tuple)
@@ -69,6 +69,9 @@ JSONL = orjson.dumps(
 )
 
 
+NATIVE = native.dump(sample())
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.lists(edits, max_size=4))
 def test_parquet_gives_back_every_edit(tmp_path_factory: pytest.TempPathFactory, given_edits: list[Edit]) -> None:
@@ -79,22 +82,63 @@ def test_parquet_gives_back_every_edit(tmp_path_factory: pytest.TempPathFactory,
 
 
 @settings(max_examples=60, deadline=None)
+@given(st.lists(edits, max_size=4), st.sampled_from(["e.jsonl", "e.jsonl.gz"]))
+def test_native_lines_give_back_every_edit(
+    tmp_path_factory: pytest.TempPathFactory, given_edits: list[Edit], name: str
+) -> None:
+    path = tmp_path_factory.mktemp("store") / name
+    assert edit_files.write(path, given_edits) == len(given_edits)
+    assert list(edit_files.read(path)) == given_edits
+    assert [native.load(native.dump(edit)) for edit in given_edits] == given_edits
+
+
+@settings(max_examples=20, deadline=None)
 @given(st.lists(edits, max_size=4))
-def test_jsonl_gives_back_every_edit(tmp_path_factory: pytest.TempPathFactory, given_edits: list[Edit]) -> None:
+def test_packed_lines_come_back(given_edits: list[Edit]) -> None:
+    lines = [native.dump(edit) for edit in given_edits]
+    assert native.unpack(native.pack(lines)) == lines
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(edits, max_size=4))
+def test_githubedits_gives_back_every_edit(tmp_path_factory: pytest.TempPathFactory, given_edits: list[Edit]) -> None:
     path = tmp_path_factory.mktemp("store") / "e.jsonl"
     plain = [
         replace(edit, before=replace(edit.before, tree=None), after=replace(edit.after, tree=None), extra="")
         for edit in given_edits
     ]
-    edit_files.write(path, plain)
+    edit_files.write(path, plain, form="githubedits")
     assert list(edit_files.read(path)) == plain
+
+
+def test_files_of_lines_can_be_joined_and_mixed(tmp_path: Path) -> None:
+    for number in range(2):
+        edit_files.write(tmp_path / f"{number}.jsonl.gz", [sample(number)])
+    edit_files.write(tmp_path / "2.jsonl.gz", [sample(2)], form="githubedits")
+    joined = tmp_path / "all.jsonl.gz"
+    joined.write_bytes(b"".join((tmp_path / f"{number}.jsonl.gz").read_bytes() for number in range(3)))
+    assert [edit.id for edit in edit_files.read(joined)] == [sample(number).id for number in range(3)]
+
+
+def test_a_line_holds_what_a_row_holds() -> None:
+    full = replace(
+        sample(),
+        before=Version("x", ("x",), "(x)"),
+        after=Version("y", ("y",), "(y)"),
+        context_before=("a",),
+        context_behind=("b",),
+        canonical=Canonical(("x",), ("y",), ("a",), ("b",), ("n",), ("1",)),
+        label="l",
+        extra="{}",
+    )
+    assert set(orjson.loads(native.dump(full))) == {*parquet.schema().names, "schema"}
 
 
 def test_a_file_of_many_batches_streams(tmp_path: Path) -> None:
     path = tmp_path / "many.parquet"
-    number = 3 * edit_files.BATCH + 7
-    for group_rows, groups in ((4 * edit_files.BATCH, 1), (edit_files.BATCH, 4)):
-        edit_files.write(path, (sample(at) for at in range(number)), group_rows=group_rows)
+    number = 3 * parquet.BATCH + 7
+    for group_rows, groups in ((4 * parquet.BATCH, 1), (parquet.BATCH, 4)):
+        parquet.write_parquet(path, (sample(at) for at in range(number)), group_rows=group_rows)
         reader = editvec.read(path)
         assert next(reader) == sample(0)
         assert sum(1 for _ in reader) == number - 1
@@ -115,7 +159,7 @@ def test_pandas_and_duckdb_read_it_as_it_is(tmp_path: Path) -> None:
 def test_the_schema_has_a_version(tmp_path: Path) -> None:
     path = tmp_path / "e.parquet"
     edit_files.write(path, [sample()])
-    assert pq.read_schema(path).metadata[b"editvec.schema"] == str(edit_files.SCHEMA_VERSION).encode()
+    assert pq.read_schema(path).metadata[b"editvec.schema"] == str(native.SCHEMA_VERSION).encode()
 
 
 @pytest.mark.parametrize("name", ["e.jsonl", "e.jsonl.gz"])
@@ -124,7 +168,7 @@ def test_jsonl_is_written_as_it_was_read(tmp_path: Path, name: str) -> None:
     _put(source, JSONL + b"\n")
     (edit,) = edit_files.read(source)
     assert edit.source == Source("Proj", "0123456789abcdef", "src/A_B.cs")
-    edit_files.write(target, [edit])
+    edit_files.write(target, [edit], form="githubedits")
     assert _get(target) == JSONL + b"\n"
 
 
@@ -133,7 +177,7 @@ def test_unknown_fields_of_jsonl_survive(tmp_path: Path) -> None:
     source, middle, target = tmp_path / "a.jsonl", tmp_path / "b.parquet", tmp_path / "c.jsonl"
     _put(source, orjson.dumps(record) + b"\n")
     edit_files.write(middle, edit_files.read(source))
-    edit_files.write(target, edit_files.read(middle))
+    edit_files.write(target, edit_files.read(middle), form="githubedits")
     assert orjson.loads(_get(target)) == record
 
 
@@ -198,13 +242,24 @@ def _without(name: str) -> bytes:
         ("a.jsonl", _without("Id"), "the field Id is missing"),
         ("a.jsonl", JSONL.replace(b'["a"]', b"[1]"), "PrecedingContext holds something that is no string"),
         ("a.jsonl", JSONL.replace(b'"PrevCodeAST":null', b'"PrevCodeAST":{}'), "the field PrevCodeAST"),
+        ("a.jsonl", b"{}", "neither the field schema"),
+        ("n.jsonl", b'{"schema":999}', "schema version 999, this editvec reads 1"),
+        ("n.jsonl", b'{"schema":1,"id":"x"}', "the field language is missing"),
+        ("n.jsonl", NATIVE.replace(b'["x","=","1",";"]', b'["x",1]'), "before_tokens is not a list of strings"),
+        ("n.jsonl", NATIVE.replace(b'["x","=","1",";"]', b'"x"'), "before_tokens is not a list of strings"),
+        ("n.jsonl", NATIVE.replace(b'["x","=","1",";"]', b"7"), "before_tokens is not a list of strings"),
+        ("n.jsonl", NATIVE.replace(b'"x = 1;"', b"1"), "the field before is not a string"),
+        ("n.jsonl", NATIVE.replace(b'"before_first_line":3', b'"before_first_line":"3"'), "is not a number"),
+        ("n.jsonl", NATIVE.replace(b"2024-01-02", b"2024-13-02"), "month"),
+        ("n.jsonl", NATIVE[:-9], "not JSON"),
         ("a.tsv", b"only\ttwo", "2 columns"),
         ("a.tsv", b"\t\tx", "empty"),
         ("a.tsv", b"\xff\ta\tb", "not UTF-8"),
     ],
 )
 def test_a_bad_line_is_named_or_skipped(tmp_path: Path, name: str, bad: bytes, reason: str) -> None:
-    good = JSONL if "json" in name else TSV.splitlines()[0]
+    good = {"n.jsonl": NATIVE, "a.jsonl": JSONL}.get(name, TSV.splitlines()[0])
+    assert bad != good
     _put(tmp_path / name, b"\n".join([good, bad, good]))
     with pytest.raises(BadInputError, match=reason) as caught:
         list(edit_files.read(tmp_path / name))
@@ -230,11 +285,11 @@ def test_a_cut_gzip_is_named_or_counted(tmp_path: Path) -> None:
 
 def test_a_longer_file_takes_no_more_memory(tmp_path: Path) -> None:
     versions = [Version("", tuple(f"{n}-{at}" for at in range(8))) for n in range(64)]
-    rows = edit_files.table_of([Edit(str(n), "text", each, each) for n, each in enumerate(versions)])
+    rows = parquet.table_of([Edit(str(n), "text", each, each) for n, each in enumerate(versions)])
     held = []
     for num_groups in (100, 600):
         path = tmp_path / f"{num_groups}.parquet"
-        with edit_files.ParquetWriter(path, group_rows=len(rows)) as writer:
+        with parquet.ParquetWriter(path, group_rows=len(rows)) as writer:
             for _ in range(num_groups):
                 writer.add_rows(rows)
         before = pa.total_allocated_bytes()
@@ -262,11 +317,11 @@ def test_foreign_and_damaged_parquet_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1 nonsense PAR1")
     with pytest.raises(BadInputError, match=r"not a sound Parquet.*\. Make it again"):
         list(edit_files.read(path))
-    other = edit_files.schema().with_metadata({b"editvec.schema": b"999"})
+    other = parquet.schema().with_metadata({b"editvec.schema": b"999"})
     pq.write_table(other.empty_table(), path)
     with pytest.raises(BadInputError, match="schema version 999"):
         list(edit_files.read(path))
-    fewer = edit_files.schema().remove(3)
+    fewer = parquet.schema().remove(3)
     pq.write_table(fewer.empty_table(), path)
     with pytest.raises(BadInputError, match="columns"):
         list(edit_files.read(path))
@@ -303,6 +358,12 @@ def test_the_same_edits_give_the_same_bytes(tmp_path: Path) -> None:
 def test_unknown_endings_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="unknown kind"):
         edit_files.write(tmp_path / name, [])
+
+
+def test_a_format_is_for_lines(tmp_path: Path) -> None:
+    for name in ("e.parquet", "e.tsv"):
+        with pytest.raises(UserError, match="the format githubedits is for"):
+            edit_files.write(tmp_path / name, [], form="githubedits")
 
 
 def test_missing_places_are_refused(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from editvec.core.edit import Canonical, Edit, Source, Version
 from editvec.core.errors import UserError
 from editvec.data import edit_files
-from editvec.data.splits import NAMES, Result, assign_by_group, assign_by_time, mark_leaks, parse_shares, split_file
+from editvec.data.splits import NAMES, Split, assign_by_group, assign_by_time, mark_leaks, parse_shares
+from editvec.data.splits import split as split_file
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -39,20 +40,20 @@ def split(
     shares: str = "80,10,10",
     clean: bool = False,
     seed: int = 0,
-) -> Result:
+) -> Split:
     edit_files.write(tmp_path / "all.parquet", edits)
     return split_file(
         tmp_path / "all.parquet",
         tmp_path / "split",
         by=by,
-        shares=parse_shares(shares),
+        shares=shares,
         seed=seed,
-        ending="parquet",
-        clean=clean,
+        format="parquet",
+        remove_leak=clean,
     )
 
 
-def sides(result: Result) -> list[list[Edit]]:
+def sides(result: Split) -> list[list[Edit]]:
     return [list(edit_files.read(result.files[name])) for name in NAMES]
 
 
@@ -171,7 +172,7 @@ def test_a_split_does_not_overwrite_its_source(tmp_path: Path) -> None:
     file = tmp_path / "train.parquet"
     edit_files.write(file, [edit(0)])
     with pytest.raises(UserError, match="would be overwritten"):
-        split_file(file, tmp_path, by="commit", shares=(1, 1, 1), seed=0, ending="parquet", clean=False)
+        split_file(file, tmp_path, shares="1,1,1", format="parquet")
     assert edit_files.count(file) == 1
 
 

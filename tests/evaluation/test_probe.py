@@ -8,7 +8,7 @@ import sklearn.metrics
 
 from editvec.core.errors import UserError
 from editvec.data.labels import label_of
-from editvec.evaluation.probe import probe
+from editvec.evaluation.probe import probe_vectors
 from tests.neural.edits import edit
 
 
@@ -27,7 +27,7 @@ def test_the_numbers_are_scikit_learns() -> None:
     middles = chance.normal(size=(4, 6))
     vectors = np.array([middles[at % 4] for at in range(60)]) + 0.9 * chance.normal(size=(60, 6))
     edits = [edit(f"a{at}", "b", identity=f"x_{at}") for at in range(60)]
-    found = probe("m", vectors.astype(np.float32), edits, labels, k=5).all
+    found = probe_vectors("m", vectors.astype(np.float32), edits, labels, k=5).all
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = units @ units.T
     np.fill_diagonal(cosines, -2)
@@ -46,7 +46,7 @@ def test_the_numbers_are_scikit_learns() -> None:
 def test_copies_are_no_neighbours_and_count_once() -> None:
     edits = [edit("a", "b"), edit("a", "b"), edit("c", "d"), edit("e", "f")]
     vectors = np.array([[1, 0], [1, 0], [1, 0.5], [0, 1]], np.float32)
-    found = probe("m", vectors, edits, ["one", "one", "two", "two"], k=1)
+    found = probe_vectors("m", vectors, edits, ["one", "one", "two", "two"], k=1)
     # The copies' nearest other edit is the third, of another label.
     assert found.all.by_label == {"one": 0.0, "two": 0.5}
     assert (found.all.edits, found.distinct.edits) == (4, 3)
@@ -56,5 +56,5 @@ def test_the_order_of_the_file_is_worth_nothing() -> None:
     # All vectors are alike: nobody can be right more often than chance has it.
     labels = ["a"] * 100 + ["b"] * 100
     edits = [edit(f"w{at}", "v") for at in range(200)]
-    found = probe("m", np.ones((200, 3), np.float32), edits, labels).all
+    found = probe_vectors("m", np.ones((200, 3), np.float32), edits, labels).all
     assert 0.35 < found.accuracy.value < 0.65

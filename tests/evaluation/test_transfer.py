@@ -16,8 +16,9 @@ from editvec.core.errors import UserError
 from editvec.evaluation import transfer
 from editvec.evaluation.journal import PairJournal
 from editvec.evaluation.transfer import NEVER, TransferPlan, answer_pairs, plan, summarise
+from editvec.neural.candidate import Candidate
 from editvec.neural.examples import Example
-from editvec.neural.model import Candidate, EditModel
+from editvec.neural.model import EditModel
 from tests.neural.edits import edit, learn_by_heart, small_model
 
 LABELS = ["debug"] * 6 + ["info"] * 6

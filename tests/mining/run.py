@@ -7,9 +7,9 @@ from pathlib import Path
 
 from editvec.core.edit import Edit
 from editvec.mining.batch import MiningTask
-from editvec.mining.mine import MiningReport, MiningRequest, edits
 from editvec.mining.options import pick_languages
 from editvec.mining.recipes import get_recipe
+from editvec.mining.run import MiningReport, MiningRequest, edits
 from editvec.vcs import git
 from tests.conftest import Repo
 

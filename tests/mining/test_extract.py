@@ -9,10 +9,10 @@ import pytest
 from editvec.core.edit import Edit
 from editvec.core.errors import UserError
 from editvec.mining.batch import MiningTask
-from editvec.mining.mine import MiningRequest
-from editvec.mining.mine import mine as mine_to_file
 from editvec.mining.options import pick_languages
 from editvec.mining.recipes import get_recipe
+from editvec.mining.run import MiningRequest
+from editvec.mining.run import mine_to as mine_to_file
 from editvec.syntax.canonical import restore
 from editvec.vcs import git
 from editvec.vcs.filters import is_vendored

@@ -1,17 +1,24 @@
-"""Repositories, environments and arguments that try to run programs: none ever runs, and mining goes on."""
+"""Repositories, environments and arguments that try to run programs: none ever runs, and the work goes on."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
+from editvec.cli import app
 from editvec.core.errors import GitError
+from editvec.mining.options import locate
+from editvec.rewrite.writer import dirty_files, find_files
 from editvec.vcs import git
+from editvec.vcs.worktree import worktree_files
 from tests.conftest import Repo, clean_git_environment
 from tests.mining.run import mine
 
@@ -47,15 +54,30 @@ COMMANDS = {
     "filter.x.smudge": "{program}",
     "filter.x.process": "{program}",
     "filter.x.required": "true",
+    "filter.a.b=c.clean": "{program}",
+    "filter.a.b=c.process": "{program}",
     "gpg.program": "{program}",
     "gpg.ssh.program": "{program}",
+    "gpg.x509.program": "{program}",
     "log.showSignature": "true",
     "alias.diff-tree": "!{program}",
     "alias.rev-list": "!{program}",
     "alias.cat-file": "!{program}",
     "alias.rev-parse": "!{program}",
+    "alias.ls-files": "!{program}",
+    "alias.diff-index": "!{program}",
     "uploadpack.packObjectsHook": "{program}",
     "remote.origin.uploadpack": "{program}",
+    "remote.origin.receivepack": "{program}",
+    "receive.procReceiveRefs": "refs",
+    "submodule.recurse": "true",
+    "submodule.inner.update": "!{program}",
+    "submodule.inner.ignore": "none",
+    "diff.ignoreSubmodules": "none",
+    "protocol.allow": "always",
+    "protocol.ext.allow": "always",
+    "sequence.editor": "{program}",
+    "init.templateDir": "{hooks}",
     "merge.x.driver": "{program}",
     "interactive.diffFilter": "{program}",
     "trace2.eventTarget": "{marker}",
@@ -90,7 +112,8 @@ def settings(tmp_path: Path, program: Path, marker: Path) -> dict[str, str]:
 
 def prepare(repo: Repo, program: Path) -> None:
     """A history with an edit, every file tied to the drivers, the commits signed, hooks in place; all good so far."""
-    repo.commit({"a.py": BEFORE, ".gitattributes": "* diff=x filter=x merge=x\n"})
+    attributes = "* diff=x merge=x\n*.cs filter=x\n*.go filter=a.b=c\n"
+    repo.commit({"a.py": BEFORE, "b.cs": "class B { }\n", "c.go": "package c\n", ".gitattributes": attributes})
     repo.commit({"a.py": AFTER})
     raw = repo.git("cat-file", "commit", "HEAD").replace(
         "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n abc\n -----END PGP SIGNATURE-----\n\n", 1
@@ -99,16 +122,17 @@ def prepare(repo: Repo, program: Path) -> None:
     repo.git("update-ref", "refs/heads/main", signed)
     for name in HOOKS:
         (repo.path / ".git" / "hooks" / name).symlink_to(program)
-    (repo.path / ".git" / "info" / "attributes").write_text("* diff=x filter=x\n")
+    (repo.path / ".git" / "info" / "attributes").write_text("* diff=x\n*.cs filter=x\n")
 
 
 def configure(repo: Repo, settings: dict[str, str]) -> None:
+    configure_file(repo.path / ".git" / "config", settings)
+
+
+def configure_file(file: Path, settings: dict[str, str]) -> None:
     for key, value in settings.items():
-        subprocess.run(
-            ["git", "config", "--file", str(repo.path / ".git" / "config"), key, value],
-            check=True,
-            env=clean_git_environment(),
-        )
+        command = ["git", "config", "--file", str(file), key, value]
+        subprocess.run(command, check=True, env=clean_git_environment())
 
 
 def test_the_trap_works(repo: Repo, program: Path, marker: Path, settings: dict[str, str]) -> None:
@@ -233,6 +257,123 @@ def test_replacement_objects_are_not_followed(repo: Repo) -> None:
     repo.git("replace", repo.git("rev-parse", "HEAD~1:a.py"), other)
     assert "forged" in repo.git("show", "HEAD~1:a.py")
     assert mine(repo).texts == TEXTS
+
+
+# --- the other verbs
+
+
+def editvec(*arguments: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+
+
+@pytest.fixture
+def hostile(repo: Repo, program: Path, settings: dict[str, str], tmp_path: Path) -> Repo:
+    """A repository with a pattern still due that names programs wherever git takes any, in a submodule too."""
+    prepare(repo, program)
+    lines = [f"if a{at} == None: f({at})\n\n" for at in range(6)]
+    for number in range(6):
+        text = "".join(line.replace("== None", "is None") if at < number else line for at, line in enumerate(lines))
+        repo.commit({"rule.py": text, "raw.py": text})
+    inner = Repo.create(repo.path / "inner")
+    inner.commit({"d.cs": "class D { }\n", ".gitattributes": "* filter=deep\n"})
+    repo.commit({".gitattributes": "raw.py filter=x\n*.go filter=a.b=c\n*.cs filter=x\n"})
+    configure(inner, settings | {"filter.deep.clean": str(program)})
+    included = Repo.create(tmp_path / "included").path / ".git" / "config"
+    configure(Repo(included.parents[1]), settings | {"filter.late.clean": str(program)})
+    configure(repo, settings | {"include.path": str(included)})
+    for name in ("b.cs", "c.go", "raw.py", "inner/d.cs"):
+        repo.write({name: (repo.path / name).read_bytes() + b"\n"})
+    return repo
+
+
+@pytest.fixture
+def still(hostile: Repo, marker: Path) -> Repo:
+    """The same, after what plain git ran while it was made."""
+    marker.unlink(missing_ok=True)
+    return hostile
+
+
+def test_plain_git_runs_filters_in_the_hostile_repository(still: Repo, marker: Path) -> None:
+    for names in ("b.cs", "c.go"):
+        settings = ("-c", "core.fsmonitor=false", "-c", "diff.ignoreSubmodules=all", "-c", "diff.external=")
+        command = ["git", "-C", str(still.path), *settings, "diff", "--name-only", "HEAD", "--", names]
+        subprocess.run(command, env=clean_git_environment(), capture_output=True)
+        assert marker.exists(), names
+        marker.unlink()
+
+
+def test_no_verb_runs_a_program(still: Repo, marker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(still.path)
+    out = tmp_path / "edits.parquet"
+    document = json.loads(editvec("mine", ".", "-o", out, "--json").stdout)
+    assert document["dropped"]["filtered"] == 5
+    done = editvec("learn", "--model", "none", "--min-edits", 2)
+    assert "1 file was left out" in done.stderr
+    done = editvec("find", "--min-confidence", 0.01, "--format", "json")
+    assert {place["path"] for place in json.loads(done.stdout)} == {"rule.py"}
+    assert "1 file was left out" in done.stderr
+    editvec("find", "--format", "sarif", "--changed-since", "HEAD~4")
+    editvec("find", "--format", "json", "--changed-since", "HEAD")
+    diff = editvec("apply", "1", "--everywhere").stdout
+    assert "rule.py" in diff and "raw.py" not in diff
+    editvec("apply", "1", "--everywhere", "-U", "rule.py")
+    editvec("apply", "--like", "x == None", "x is None", "--language", "python", "-U", ".")
+    editvec("apply", "--like", "class B { }", "class C { }", "-U", "b.cs")
+    assert "is None" in editvec("show", out).stdout
+    editvec("stats", out)
+    assert not marker.exists()
+
+
+def test_no_clone_runs_a_program(still: Repo, marker: Path, settings: dict[str, str], cache: Path) -> None:
+    address = f"file://{still.path}"
+    for _ in range(2):
+        repository = locate(address)
+        assert git.list_commits(repository)
+        configure_file(repository.path / "config", settings)
+    assert not marker.exists()
+
+
+def test_a_bare_repository_and_a_revision_have_filters_too(still: Repo, marker: Path, tmp_path: Path) -> None:
+    target = tmp_path / "bare"
+    subprocess.run(["git", "clone", "-q", "--bare", still.path, target], check=True, env=clean_git_environment())
+    marker.unlink(missing_ok=True)
+    tally: Counter[str] = Counter()
+    files = worktree_files(git.open_repository(target), {"python", "csharp"}, tally=tally)
+    assert [file.path for file in files] == ["a.py", "rule.py"]
+    assert tally == {"filtered": 2}
+    assert mine(target).report.dropped["filtered"] == 5
+    assert mine(still).report.dropped["filtered"] == 5
+    assert not marker.exists()
+
+
+def test_a_work_tree_is_nowhere_else(repo: Repo, tmp_path: Path) -> None:
+    repo.edit("a.py", BEFORE, AFTER)
+    (tmp_path / "a.py").write_text("precious == None\n")
+    (tmp_path / ".git").mkdir()
+    bare = tmp_path / "bare"
+    subprocess.run(["git", "clone", "-q", "--bare", repo.path, bare], check=True, env=clean_git_environment())
+    configure_file(bare / "config", {"core.bare": "false"})
+    for place in (tmp_path, tmp_path / "other", repo.path, Path("/")):
+        configure(repo, {"core.worktree": str(place)})
+        assert git.work_tree(git.open_repository(repo.path)) == repo.path
+        (file,) = worktree_files(git.open_repository(repo.path), {"python"})
+        assert file.data == AFTER.encode()
+        assert list(find_files([repo.path], {"python"})) == [repo.path / "a.py"]
+        assert dirty_files([repo.path / "a.py"]) == []
+        assert mine(repo).texts == TEXTS
+        configure_file(bare / "config", {"core.worktree": str(place)})
+        if place.exists():
+            with pytest.raises(GitError, match=r"core\.worktree"):
+                list(worktree_files(git.open_repository(bare), {"python"}))
+
+
+def test_a_linked_work_tree_is_one(repo: Repo, tmp_path: Path) -> None:
+    repo.edit("a.py", BEFORE, AFTER)
+    repo.git("worktree", "add", "--quiet", str(tmp_path / "linked"), "HEAD~1")
+    assert git.work_tree(git.open_repository(tmp_path / "linked")) == tmp_path / "linked"
+    assert git.work_tree(git.open_repository(repo.path / ".git")) is None
+    (repo.path / "deep" / ".git").mkdir(parents=True)
+    assert git.work_tree(git.open_repository(repo.path / "deep")) == repo.path
 
 
 # --- arguments

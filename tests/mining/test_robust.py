@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -15,7 +16,6 @@ import pytest
 
 from editvec.core.errors import GitError, UserError
 from editvec.data import edit_files
-from editvec.mining.journal import Journal
 from editvec.mining.options import locate, pick_paths
 from editvec.vcs import git
 from tests.conftest import Repo, clean_git_environment
@@ -390,29 +390,43 @@ def test_a_part_of_a_mined_history_is_reported_as_if_mined_alone(repo: Repo) -> 
         assert part.report == alone.report
 
 
-def test_other_settings_do_not_share_a_journal(repo: Repo) -> None:
+def test_other_settings_give_other_edits(repo: Repo) -> None:
     repo.edit("a.py", "total = 2\n", "total = 3\n")
     assert mine(repo, resume=True).edits == []
     assert len(mine(repo, keep=("literal-only",), resume=True).edits) == 1
 
 
-def test_a_damaged_journal_is_mined_again(repo: Repo, cache: Path) -> None:
+def test_other_settings_do_not_lose_what_these_mined(repo: Repo) -> None:
+    repo.edit("a.py", "total = 2\n", "total = 3\n")
+    for _ in range(2):
+        first, second = mine(repo, resume=True), mine(repo, keep=("literal-only",), resume=True)
+    assert (first.report.mined_now, second.report.mined_now) == (0, 0)
+
+
+@pytest.mark.parametrize("where", ["start", "middle", "end", "everywhere"])
+def test_a_damaged_store_is_mined_again(repo: Repo, cache: Path, where: str, caplog: pytest.LogCaptureFixture) -> None:
+    steps(repo, [f"f{number}" for number in range(40)])
+    whole = mine(repo, resume=True)
+    (file,) = cache.rglob("*.sqlite")
+    data = bytearray(file.read_bytes())
+    at = {"start": 0, "middle": len(data) // 2, "end": len(data) - 3000, "everywhere": 0}[where]
+    size = len(data) if where == "everywhere" else 2000
+    data[at : at + size] = b"\xa5" * size
+    file.write_bytes(data)
+    again = mine(repo, resume=True)
+    assert again.edits == whole.edits
+    assert again.report.dropped == whole.report.dropped
+    assert len(caplog.messages) <= 1
+    assert mine(repo, resume=True).report.mined_now == 0
+
+
+def test_a_store_that_is_cut_short_is_mined_again(repo: Repo, cache: Path) -> None:
     repo.edit("a.py", BEFORE, AFTER)
     mine(repo, resume=True)
-    (file,) = cache.rglob("*.arrow")
-    file.write_bytes(file.read_bytes()[:-10])
+    (file,) = cache.rglob("*.sqlite")
+    file.write_bytes(file.read_bytes()[:-5000])
     found = mine(repo, resume=True)
     assert (found.report.mined_now, found.texts) == (2, [TEXTS])
-
-
-def test_a_journal_spares_what_another_run_is_writing(tmp_path: Path) -> None:
-    new, old = tmp_path / ".new.partial", tmp_path / ".old.partial"
-    for file in (new, old):
-        file.write_bytes(b"ARROW1")
-    os.utime(old, (0, 0))
-    Journal(tmp_path)
-    assert new.exists()
-    assert not old.exists()
 
 
 # --- processes that end before their time
@@ -447,8 +461,16 @@ def start(repo: Repo, target: Path, workers: int) -> subprocess.Popen[str]:
     )
 
 
+def num_mined(cache: Path) -> int:
+    """How many commits the store holds."""
+    for file in cache.rglob("*.sqlite"):
+        with suppress(sqlite3.OperationalError), sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True) as database:
+            return int(database.execute("SELECT COUNT(*) FROM commits").fetchone()[0])
+    return 0
+
+
 def wait_for_a_batch(cache: Path, process: subprocess.Popen[str]) -> None:
-    while process.poll() is None and not list(cache.rglob("*.arrow")):
+    while process.poll() is None and not num_mined(cache):
         time.sleep(0.01)
     assert process.poll() is None, process.communicate()
 
@@ -470,7 +492,7 @@ def is_running(group: int) -> bool:
 def test_a_killed_run_leaves_nothing_broken_and_the_next_one_goes_on(
     long_history: Repo, tmp_path: Path, cache: Path, workers: int
 ) -> None:
-    target = tmp_path / "out" / "edits.parquet"
+    target = tmp_path / "out" / "edits.jsonl.gz"
     target.parent.mkdir()
     process = start(long_history, target, workers)
     wait_for_a_batch(cache, process)
@@ -491,11 +513,23 @@ def test_a_killed_run_leaves_nothing_broken_and_the_next_one_goes_on(
     assert resumed.report.dropped == fresh.report.dropped
 
 
+def test_processes_at_once_give_what_one_gives(long_history: Repo, tmp_path: Path, cache: Path) -> None:
+    targets = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    started = [start(long_history, target, 1) for target in targets]
+    for process in started:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, out + err
+    alone = tmp_path / "alone.jsonl"
+    assert start(long_history, alone, 1).wait(timeout=120) == 0
+    assert {target.read_bytes() for target in targets} == {alone.read_bytes()}
+    assert num_mined(cache) == COMMITS
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_is_one_line_and_its_own_exit_code(
     long_history: Repo, tmp_path: Path, cache: Path, workers: int
 ) -> None:
-    target = tmp_path / "out" / "edits.parquet"
+    target = tmp_path / "out" / "edits.jsonl.gz"
     target.parent.mkdir()
     process = start(long_history, target, workers)
     wait_for_a_batch(cache, process)
@@ -508,8 +542,8 @@ def test_ctrl_c_is_one_line_and_its_own_exit_code(
 
 
 def test_ctrl_c_while_the_workers_start(long_history: Repo, tmp_path: Path, cache: Path) -> None:
-    process = start(long_history, tmp_path / "edits.parquet", 2)
-    while process.poll() is None and not list(cache.rglob("mine/*")):
+    process = start(long_history, tmp_path / "edits.jsonl.gz", 2)
+    while process.poll() is None and not list(cache.rglob("*.sqlite")):
         time.sleep(0.005)
     time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)

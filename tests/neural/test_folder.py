@@ -11,6 +11,7 @@ import safetensors.numpy
 import editvec
 from editvec.core.errors import BadInputError, UserError
 from editvec.neural.model import CONFIG, GRAMMAR, SECOND, VOCAB, WEIGHTS, EditModel
+from editvec.suggest.edit import edit as edit_snippet
 from tests.neural.edits import random_edits, small_model
 
 
@@ -77,15 +78,15 @@ def test_a_damaged_vocabulary(content: bytes, folder: Path) -> None:
 def test_vectors_of_another_size(folder: Path) -> None:
     model = editvec.load(folder)
     with pytest.raises(UserError, match="has 32 numbers"):
-        model.apply("a ;", model.encode(random_edits(1))[0][:-1])
-    with pytest.raises(UserError, match="either an edit vector or an example"):
-        model.apply("a ;")
+        edit_snippet("a ;", vector=model.encode(random_edits(1))[0][:-1], model=model)
+    with pytest.raises(UserError, match="either examples of the edit"):
+        edit_snippet("a ;", model=model)
 
 
 def test_an_edit_longer_than_the_limit(folder: Path) -> None:
     model = editvec.load(folder)
     with pytest.raises(UserError, match=r"its before has 101 tokens, this model reads up to 100"):
-        model.apply(";" * 101, model.encode(random_edits(1))[0])
+        edit_snippet(";" * 101, vector=model.encode(random_edits(1))[0], model=model)
 
 
 def test_a_damaged_list_of_what_was_seen(tmp_path: Path) -> None:

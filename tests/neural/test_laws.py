@@ -17,12 +17,14 @@ import editvec.neural.model
 from editvec.core.edit import Edit, Version
 from editvec.core.errors import UserError
 from editvec.neural.batch import collate_source
+from editvec.neural.candidate import Candidate
 from editvec.neural.editors import EDITORS, Graph2TreeEditor
 from editvec.neural.encoders import ENCODERS
 from editvec.neural.examples import Example
-from editvec.neural.model import MARGIN, Candidate, EditModel
+from editvec.neural.model import MARGIN, EditModel
 from editvec.neural.vocab import END, UNKNOWN
-from editvec.suggest.few_shot import FewShotAnswer
+from editvec.suggest.edit import edit as edit_snippet
+from editvec.suggest.few_shot import FewShotAnswer, FewShotEditor
 from editvec.syntax.parse import are_sound
 from editvec.training.learner import Learner
 from tests.neural import edits as made
@@ -94,7 +96,7 @@ def test_a_snippet_is_edited_with_a_borrowed_vector(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(model, "write", write)
     vectors = model.encode(edits)
-    model.apply(edits[0], vectors[1])
+    edit_snippet(edits[0], vector=vectors[1], model=model)
     np.testing.assert_allclose(used[0], model.transfer(vectors[1:2]), atol=1e-5)
     assert not np.allclose(used[0], vectors[1])
 
@@ -178,9 +180,10 @@ def test_beam_of_one_is_greedy() -> None:
         state, score = steps.start(), 0.0
         at = np.array([row])
         while len(choices) < model.network.max_steps and (not choices or choices[-1] != END):
-            log_prob, choice = (each[at[0], :1] for each in steps.step(state, 1))
-            choices.append(choice.item())
-            score += log_prob.item()
+            log_probs, chosen = steps.step(state, 1)
+            choice = chosen[at[0], :1]
+            choices.append(int(choice[0]))
+            score += float(log_probs[at[0], 0])
             state = steps.advance(state, at, choice)
             at = np.array([0])
         if choices[-1] != END:
@@ -217,18 +220,18 @@ def test_the_editor_does_not_see_after() -> None:
     vectors = model.encode(edits)
     others = [dataclasses.replace(edit, after=Version("", ("w1", "w2", "zzz"))) for edit in edits]
     for edit, other, vector in zip(edits, others, vectors, strict=True):
-        assert model.apply(edit, vector) == model.apply(other, vector)
+        assert edit_snippet(edit, vector=vector, model=model) == edit_snippet(other, vector=vector, model=model)
 
 
 def test_answers_are_read_back() -> None:
     edits = random_edits(9)
     model = small_model(edits, transfer_layer=True, scale=1.0)
-    everything = model.show(edits)
+    everything = FewShotEditor(model).show(edits)
     checked = 0
     for number, edit in enumerate(edits):
         some = everything.without(number).at([0, 1, 2])
         shown = some.vectors
-        (found,) = model.few_shot_answers([edit], [some], k=20)
+        (found,) = FewShotEditor(model).answers([edit], [some], k=20)
         example = model.exampler(edit, with_after=False)
         alone = [model.write([example], model.transfer(each[None]), k=20)[0] for each in shown]
         for answer in found:
@@ -239,7 +242,7 @@ def test_answers_are_read_back() -> None:
             cosines = others @ one / np.linalg.norm(others, axis=1) / np.linalg.norm(one)
             assert answer.likeness == pytest.approx(float(cosines.max()), abs=1e-5)
             checked += 1
-        (ranked,) = model.write_like([edit], [some], k=20)
+        (ranked,) = FewShotEditor(model).write_like([edit], [some], k=20)
         best = sorted((answer.score for answer in found), reverse=True)[:20]
         assert [each.score for each in ranked] == pytest.approx(best)
     assert checked > 20
@@ -248,30 +251,30 @@ def test_answers_are_read_back() -> None:
 def test_several_edits_are_followed_each_as_if_alone() -> None:
     edits = random_edits(5)
     model = small_model(edits, transfer_layer=True)
-    everything = model.show(edits)
+    everything = FewShotEditor(model).show(edits)
     shown = [everything.without(number).at(range(number + 1)) for number in range(4)]
-    for together, edit, some in zip(model.write_like(edits[:4], shown), edits, shown, strict=False):
-        (alone,) = model.write_like([edit], [some])
+    for together, edit, some in zip(FewShotEditor(model).write_like(edits[:4], shown), edits, shown, strict=False):
+        (alone,) = FewShotEditor(model).write_like([edit], [some])
         assert [each.tokens for each in together] == [each.tokens for each in alone]
-    assert model.write_like([], []) == []
+    assert FewShotEditor(model).write_like([], []) == []
 
 
 def test_what_would_be_another_edit_is_not_suggested() -> None:
     model = editvec.neural.model.load()
     like = ("x = x + 1;", "x++;")
-    assert model.apply("total = total + 1;", like=like)[0].text == "total++;"
-    assert model.apply("total = total + 2;", like=like) == []
-    assert model.apply("total = total + 2;", like=like, anyway=True)
-    assert model.apply("total = total + 1;", like=[like, ("y = y + 1;", "y++;")])[0].text == "total++;"
-    with pytest.raises(UserError, match="at least one example"):
-        model.apply("total = total + 1;", like=[])
+    assert edit_snippet("total = total + 1;", like=like, model=model)[0].text == "total++;"
+    assert edit_snippet("total = total + 2;", like=like, model=model) == []
+    assert edit_snippet("total = total + 2;", like=like, anyway=True, model=model)
+    assert edit_snippet("total = total + 1;", like=[like, ("y = y + 1;", "y++;")], model=model)[0].text == "total++;"
+    with pytest.raises(UserError, match="either examples of the edit"):
+        edit_snippet("total = total + 1;", like=[], model=model)
 
 
 def test_what_cannot_be_read_back_is_taken_by_its_word() -> None:
     edits = ten_edits()
     model = small_model(edits, encoder="graph")
-    shown = model.show(edits[1:2])
-    (found,) = model.write_like([edits[0]], [shown])
+    shown = FewShotEditor(model).show(edits[1:2])
+    (found,) = FewShotEditor(model).write_like([edits[0]], [shown])
     example = model.exampler(edits[0], with_after=False)
     written = model.write([example], model.transfer(shown.vectors), k=10)[0]
     sound = are_sound("csharp", " ".join(edits[0].before.tokens), [" ".join(each.tokens) for each in written])
@@ -333,7 +336,7 @@ def test_a_model_that_lowers_case_gives_it_back(monkeypatch: pytest.MonkeyPatch)
     assert set(model.vocab.tokens) == {"the", "cat", "sat", "f", "(", ")", "VAR0", "LITERAL"}
     answer = Candidate(("the", "cat", "ran"), -1.0, True)
     monkeypatch.setattr(model, "write", lambda *given, **named: [[answer]])
-    assert model.apply(edits[0], like=edits[0], anyway=True)[0].tokens == ("The", "Cat", "ran")
+    assert edit_snippet(edits[0], like=edits[0], anyway=True, model=model)[0].tokens == ("The", "Cat", "ran")
 
 
 @pytest.mark.parametrize(("editor", "encoder"), PAIRS)
@@ -358,4 +361,4 @@ def test_every_pair_overfits_ten_edits(editor: str, encoder: str) -> None:
     learn_by_heart(model, edits)
     vectors = model.encode(edits)
     for edit, vector in zip(edits, vectors, strict=True):
-        assert model.apply(edit, vector)[0].tokens == edit.after.tokens
+        assert edit_snippet(edit, vector=vector, model=model)[0].tokens == edit.after.tokens

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,29 +16,41 @@ from click.testing import CliRunner, Result
 from editvec.cli import app
 from editvec.core.edit import Edit, Version
 from editvec.core.errors import BadInputError, UserError
+from editvec.core.files import write_atomically
 from editvec.core.match import Match
-from editvec.mining import mine
+from editvec.data import edit_files
+from editvec.data.progress import ignore
+from editvec.mining import run
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import pick_languages
 from editvec.mining.recipes import get_recipe
 from editvec.neural import vocab
 from editvec.neural.model import EditModel, load
 from editvec.patterns import folder
-from editvec.patterns.find import find_places, sound
-from editvec.patterns.learn import Learned, LearnRequest, learn
-from editvec.patterns.pattern import MIN_CONFIDENCE, Evidence
+from editvec.patterns.find import find_places
+from editvec.patterns.pattern import MIN_CONFIDENCE
+from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
 from editvec.patterns.rules import is_of_imports
 from editvec.suggest.editor import calibrate, find_by_editor, finder_like
+from editvec.suggest.evidence import Evidence
+from editvec.suggest.few_shot import FewShotEditor
+from editvec.suggest.match import keep_sound
 from editvec.syntax.languages import Language, known
 from editvec.syntax.snippet import snippet_edit
 from editvec.ui.report.patterns import render
 from editvec.ui.report.sarif import sarif
 from editvec.vcs.git import open_repository
-from editvec.vcs.worktree import File, present_files
+from editvec.vcs.worktree import File, worktree_files
 from tests.conftest import Repo
 from tests.neural.edits import learn_by_heart, small_config, small_model
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "demo_history.py"
+
+
+def _save(target: Path, learned: Learned, about: dict[str, object], page: str) -> None:
+    folder.save(target, learned.patterns, learned.edits, about, page)
+
+
 ABOUT = {"version": "0", "repository": "shop", "head": "", "commits": 0, "hunks": 0, "edits": 0}
 
 
@@ -50,12 +64,12 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _request(repository: Path, recipe: str = "default") -> LearnRequest:
     chosen = get_recipe(recipe)
     task = MiningTask(open_repository(repository), chosen, pick_languages((), chosen), ())
-    return LearnRequest(mine.MiningRequest(task, workers=1, resume=False))
+    return LearnRequest(run.MiningRequest(task, workers=1, resume=False))
 
 
 @pytest.fixture(scope="module")
 def learned(shop: Path) -> Learned:
-    return learn(_request(shop))
+    return learn_patterns(_request(shop))
 
 
 def test_the_patterns_of_the_shop_are_found_and_proved(learned: Learned) -> None:
@@ -86,7 +100,7 @@ def test_places_are_what_the_people_left(shop: Path, learned: Learned) -> None:
 
 
 def test_the_same_history_gives_the_same_patterns(shop: Path, learned: Learned) -> None:
-    again = learn(_request(shop))
+    again = learn_patterns(_request(shop))
     assert [pattern.as_json(1, None) for pattern in again.patterns] == [
         pattern.as_json(1, None) for pattern in learned.patterns
     ]
@@ -113,7 +127,7 @@ def test_what_says_too_little_and_imports_rank_lower(learned: Learned) -> None:
 
 def test_a_promise_is_not_due_by_itself(shop: Path, learned: Learned) -> None:
     pattern = next(each for each in learned.patterns if each.rule and each.language == "csharp" and each.places)
-    files = list(present_files(open_repository(shop), {"csharp"}))
+    files = list(worktree_files(open_repository(shop), {"csharp"}))
     assert not pattern.promises
     assert find_places([pattern], files, 0.0, lambda *done: None)[pattern.name].places
     promise = replace(pattern, before="private $T $X;", after="private readonly $T $X;")
@@ -126,10 +140,10 @@ def test_a_promise_is_not_due_by_itself(shop: Path, learned: Learned) -> None:
 def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) -> None:
     pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
     assert pattern.rule is not None
-    broken = pattern.rule.replace("fix: $X?.$M", "fix: $X?.($M")
+    broken = replace(pattern.rule, yaml=pattern.rule.yaml.replace("fix: $X?.$M", "fix: $X?.($M"))
     assert broken != pattern.rule
-    files = list(present_files(open_repository(shop), {"csharp"}))
-    (found,) = find_places([replace(pattern, rule=broken)], files, 0.0, mine.silent).values()
+    files = list(worktree_files(open_repository(shop), {"csharp"}))
+    (found,) = find_places([replace(pattern, rule=broken)], files, 0.0, ignore).values()
     assert found.places == ()
     assert found.evidence is not None and found.evidence.left == 3
 
@@ -151,7 +165,7 @@ def test_an_import_is_not_due_by_itself(language: str, imported: str, used: str)
     data = f"{imported}\n\n{used}\n".encode()
     first, second = data.index(b"A.B"), data.rindex(b"A.B")
     matches = [Match("r", start, start + 3, "A.B", "A.D") for start in (first, second)]
-    assert [match.start for match in sound(File("f", language, data), matches)] == [second]
+    assert [match.start for match in keep_sound(File("f", language, data), matches)] == [second]
 
 
 @pytest.mark.parametrize(
@@ -187,14 +201,14 @@ def test_prose_is_learned_too(tmp_path: Path) -> None:
         ["You can not go. We can not stay.\n\nThey can not eat. All can not win.\n"],
         [("You can not", "You cannot"), ("We can not", "We cannot"), ("They can not", "They cannot")],
     )
-    found = learn(_request(tmp_path, "prose"))
+    found = learn_patterns(_request(tmp_path, "prose"))
     (pattern,) = [each for each in found.patterns if each.rule]
     assert [place.before for place in pattern.places] == ["can not"]
     assert pattern.places[0].after == "cannot"
 
 
 def test_a_folder_gives_back_what_was_saved(learned: Learned, tmp_path: Path) -> None:
-    folder.save(tmp_path, learned, ABOUT, "<p>")
+    _save(tmp_path, learned, ABOUT, "<p>")
     known = folder.load(tmp_path)
     assert [(each.name, each.rule, each.evidence and each.evidence.as_json()) for each in known] == [
         (each.name, each.rule, each.evidence and each.evidence.as_json()) for each in learned.patterns
@@ -202,9 +216,6 @@ def test_a_folder_gives_back_what_was_saved(learned: Learned, tmp_path: Path) ->
     assert folder.pick(known, ["2", known[0].name]) == [known[1], known[0]]
     with pytest.raises(UserError, match="no pattern '77'"):
         folder.pick(known, ["77"])
-    (tmp_path / "rules" / "gone-by-now.yml").write_text("id: x")
-    folder.save(tmp_path, learned, ABOUT, "<p>")
-    assert not (tmp_path / "rules" / "gone-by-now.yml").exists()
     assert not (tmp_path / ".gitignore").exists()  # a folder of one's own can be committed
     text = (tmp_path / "patterns.json").read_text()
     (tmp_path / "patterns.json").write_text(text.replace("rules/", "../../rules/").replace('.yml"', '.sh"'))
@@ -213,6 +224,172 @@ def test_a_folder_gives_back_what_was_saved(learned: Learned, tmp_path: Path) ->
     (tmp_path / "patterns.json").write_text("{}")
     with pytest.raises(BadInputError, match="Learn again"):
         folder.load(tmp_path)
+
+
+def _fewer(learned: Learned) -> Learned:
+    """The same without a rule, and that rule's name in the folder."""
+    ruled = [pattern for pattern in learned.patterns if pattern.rule]
+    return replace(learned, patterns=[pattern for pattern in learned.patterns if pattern is not ruled[0]])
+
+
+def _rule_names(place: Path) -> set[str]:
+    return {file.name for file in (place / "rules").iterdir()}
+
+
+def test_only_what_learn_wrote_is_replaced_or_removed(learned: Learned, tmp_path: Path) -> None:
+    _save(tmp_path, learned, ABOUT, "<p>")
+    first = _rule_names(tmp_path)
+    manifest = orjson.loads((tmp_path / "manifest.json").read_bytes())
+    assert (manifest["schema"], manifest["tool"]) == (1, "editvec")
+    assert set(manifest["files"]) == {f"rules/{name}" for name in first} | {
+        "patterns.json",
+        "edits.parquet",
+        "report.html",
+    }
+    (tmp_path / "rules" / "my-own.yml").write_text("id: mine")
+    (tmp_path / ".gitignore").write_text("*.parquet")
+    fewer = _fewer(learned)
+    _save(tmp_path, fewer, ABOUT, "<p>")
+    gone = first - {f"{pattern.name}.yml" for pattern in fewer.patterns if pattern.rule}
+    assert len(gone) == 1
+    assert _rule_names(tmp_path) == first - gone | {"my-own.yml"}
+    (tmp_path / "rules" / gone.pop()).write_text("id: mine")
+    with pytest.raises(UserError, match="not what learn wrote"):
+        _save(tmp_path, learned, ABOUT, "<p>")
+    assert (tmp_path / ".gitignore").read_text() == "*.parquet"
+
+
+@pytest.mark.parametrize("name", ["rules/mine.yml", "notes.txt", "report.html"])
+def test_a_folder_of_somebody_else_is_refused(learned: Learned, tmp_path: Path, name: str) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(UserError, match="Give a new or an empty folder with -o") as caught:
+        _save(tmp_path, learned, ABOUT, "<p>")
+    assert caught.value.exit_code == 2
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [Path(name).name]
+
+
+def test_learn_refuses_a_folder_before_it_works(shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "mine.yml").write_text("mine")
+    with pytest.raises(UserError, match="Give a new or an empty folder"):
+        _run("learn", str(shop), "--model", "none", "-o", str(tmp_path))
+    assert _rule_names(tmp_path) == {"mine.yml"}
+
+
+@pytest.mark.parametrize("name", ["rules", "manifest.json", "report.html", "patterns.json"])
+def test_links_in_the_folder_are_not_followed(learned: Learned, tmp_path: Path, name: str) -> None:
+    place, other = tmp_path / "out", tmp_path / "other"
+    _save(place, learned, ABOUT, "<p>")
+    (place / name).rename(other)
+    (place / name).symlink_to(other)
+    before = {path: path.read_bytes() for path in [other, *other.rglob("*")] if path.is_file()}
+    with pytest.raises(UserError, match=r"symbolic link|no plain file"):
+        _save(place, _fewer(learned), ABOUT, "<p>")
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_link_that_the_user_names_is_followed_to_a_folder_of_learns(learned: Learned, tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    _save(real, learned, ABOUT, "<p>")
+    (tmp_path / "link").symlink_to(real)
+    _save(tmp_path / "link", _fewer(learned), ABOUT, "<p>")
+    (real / "manifest.json").unlink()
+    (real / "patterns.json").unlink()
+    with pytest.raises(UserError, match="did not write"):
+        _save(tmp_path / "link", learned, ABOUT, "<p>")
+
+
+def test_a_default_folder_that_is_a_link_is_refused(shop: Path, tmp_path: Path) -> None:
+    repo = Repo.create(tmp_path / "r")
+    (repo.path / ".editvec").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="symbolic link"):
+        _run("learn", str(repo.path), "--model", "none")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["../victim.yml"],
+        ["rules/../../victim.yml"],
+        ["/victim.yml"],
+        ["rules/a\\b.yml"],
+        ["rules/"],
+        ["rules/.yml"],
+        [""],
+        ["victim.yml"],
+        [7],
+        "rules/a.yml",
+        None,
+    ],
+)
+def test_a_manifest_never_names_files_elsewhere(learned: Learned, tmp_path: Path, files: object) -> None:
+    place = tmp_path / "out"
+    _save(place, learned, ABOUT, "<p>")
+    for victim in (tmp_path / "victim.yml", place / "victim.yml"):
+        victim.write_text("precious")
+    manifest = orjson.loads((place / "manifest.json").read_bytes()) | {"files": files}
+    (place / "manifest.json").write_bytes(orjson.dumps(manifest))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(BadInputError):
+        _save(place, _fewer(learned), ABOUT, "<p>")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"schema":2,"tool":"editvec","files":[]}', "7"])
+def test_a_damaged_manifest_is_one_error(learned: Learned, tmp_path: Path, text: str) -> None:
+    _save(tmp_path, learned, ABOUT, "<p>")
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(BadInputError, match="manifest") as caught:
+        _save(tmp_path, learned, ABOUT, "<p>")
+    assert caught.value.exit_code == 3
+
+
+def test_a_folder_of_an_older_version_is_taken_over(learned: Learned, tmp_path: Path) -> None:
+    place = tmp_path / ".editvec"
+    _save(place, learned, ABOUT, "<p>")
+    first = _rule_names(place)
+    (place / "manifest.json").unlink()
+    (place / "rules" / "my-own.yml").write_text("id: mine")
+    (tmp_path / "victim.yml").write_text("precious")
+    document = orjson.loads((place / "patterns.json").read_bytes())
+    document["patterns"][0]["name"] = "../../victim"
+    (place / "patterns.json").write_bytes(orjson.dumps(document))
+    _save(place, _fewer(learned), ABOUT, "<p>")
+    assert len(first - _rule_names(place)) == 1
+    assert "my-own.yml" in _rule_names(place)
+    assert (tmp_path / "victim.yml").read_text() == "precious"
+    (place / "manifest.json").unlink()
+    (place / "patterns.json").write_text('{"schema": 1, "patterns": [7]}')
+    with pytest.raises(UserError, match="not what learn left"):
+        _save(place, learned, ABOUT, "<p>")
+
+
+@pytest.mark.parametrize("stop", range(8))
+def test_an_interrupted_learn_leaves_a_folder_of_its_own(
+    learned: Learned, tmp_path: Path, stop: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, calls = tmp_path / "out", 0
+
+    def write_or_stop(path: Path, content: bytes | memoryview) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > stop:
+            (path.parent / f".{path.name}.x.partial").touch()
+            raise KeyboardInterrupt
+        write_atomically(path, content)
+
+    for begun in (False, True):
+        if begun:
+            _save(place, learned, ABOUT, "<p>")
+        monkeypatch.setattr("editvec.patterns.folder.write_atomically", write_or_stop)
+        calls = 0
+        with pytest.raises(KeyboardInterrupt):
+            _save(place, _fewer(learned), ABOUT, "<p>")
+        monkeypatch.setattr("editvec.patterns.folder.write_atomically", write_atomically)
+        _save(place, _fewer(learned), ABOUT, "<p>")
+        assert len(folder.load(place)) == len(learned.patterns) - 1
 
 
 def test_the_report_escapes_what_a_repository_says(tmp_path: Path) -> None:
@@ -225,7 +402,7 @@ def test_the_report_escapes_what_a_repository_says(tmp_path: Path) -> None:
         [(f"a{at} == None", f"a{at} is None") for at in range(5)],
         message=f"{hostile} </script><script>document.title=1</script>",
     )
-    found = learn(_request(place))
+    found = learn_patterns(_request(place))
     page = render(found.patterns, {**ABOUT, "repository": hostile}, (), found.edits)
     assert found.patterns
     assert hostile not in page
@@ -250,7 +427,7 @@ def test_learn_find_and_apply_on_the_command_line(shop: Path, monkeypatch: pytes
     monkeypatch.chdir(shop)
     done = _run("learn", "--model", "none", "--json")
     document = orjson.loads(done.stdout)
-    assert document["schema"] == 1
+    assert document["schema"] == 2
     assert (shop / ".editvec" / "report.html").is_file()
     status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, check=True, cwd=shop)
     assert status.stdout == b""
@@ -268,6 +445,42 @@ def test_learn_find_and_apply_on_the_command_line(shop: Path, monkeypatch: pytes
         _run("apply", "1")
     assert _run("apply", "1", "--everywhere").stdout == diff
     assert f"[default: ({MIN_CONFIDENCE:g});" in _run("find", "--help").stdout
+
+
+def test_a_file_name_that_is_not_utf_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = os.fsdecode(b"caf\xe9.py")
+    place = tmp_path / os.fsdecode(b"r\xe9po")
+    lines = [f"if a{at} == None: f({at})\n\n" for at in range(6)]
+    changes = [(f"a{at} == None", f"a{at} is None") for at in range(5)]
+    _history(place, "a.py", ["".join(lines)], changes)
+    (place / name).write_text("x = 1\nif b == None: f(b)\n")
+    monkeypatch.chdir(place)
+    document = json.loads(_run("learn", "--model", "none", "--json").stdout)
+    due = {each["path"] for pattern in document["patterns"] for each in pattern["places"]}
+    assert due == {"a.py", name}
+    assert folder.load(place / ".editvec")
+    assert "due" in _run("learn", "--model", "none").stdout
+    done = _run("find", "--format", "json")
+    assert {each["path"] for each in json.loads(done.stdout)} == {"a.py", name}
+    assert r"caf\udce9.py" in done.stdout
+    results = json.loads(_run("find", "--format", "sarif").stdout)["runs"][0]["results"]
+    places = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in results]
+    assert sorted(places) == ["a.py", "caf%E9.py"]
+    assert r"caf\udce9.py:2:4" in _run("find").stdout
+    assert name in [each["path"].rpartition("/")[2] for each in json.loads(_run("apply", "1", "--json").stdout)]
+    diff = _run("apply", "1", name).stdout
+    assert r"caf\351.py" in diff
+    subprocess.run(["git", "apply"], input=diff.encode(), check=True)
+    assert (place / name).read_text() == "x = 1\nif b is None: f(b)\n"
+    _run("apply", "1", "--everywhere", "-U")
+    subprocess.run(["git", "add", "."], check=True)
+    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "x"], check=True)
+    (place / name).write_text("x = 2\nif b is None: f(b)\n")
+    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qam", "x"], check=True)
+    for ending in ("parquet", "jsonl"):
+        _run("mine", ".", "-o", str(tmp_path / f"e.{ending}"))
+        _run("show", str(tmp_path / f"e.{ending}"), "--json")
+    assert any(edit.source and edit.source.path == r"caf\xe9.py" for edit in edit_files.read(tmp_path / "e.parquet"))
 
 
 def _history(place: Path, name: str, texts: list[str], changes: list[tuple[str, str]], message: str = "Tidy") -> None:
@@ -307,10 +520,10 @@ def shop_model(learned: Learned) -> EditModel:
 def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, shop_model: EditModel) -> None:
     pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
     pieces = [snippet_edit(each.before.text, each.after.text, each.language) for each in pattern.edits]
-    sure = calibrate(shop_model, pieces, shop_model.show(pieces))
+    sure = calibrate(FewShotEditor(shop_model), pieces, FewShotEditor(shop_model).show(pieces))
     assert sure is not None and sure.right == sure.said >= 3
-    files = list(present_files(open_repository(shop), {"csharp"}))
-    found = find_by_editor(shop_model, pattern, files, Evidence(0, 0))
+    files = list(worktree_files(open_repository(shop), {"csharp"}))
+    found = find_by_editor(FewShotEditor(shop_model), pattern.edits, files, Evidence(0, 0))
     assert {(place.path, place.after) for place in found} <= {
         ("src/Orders.cs", "return order?.Courier;"),
         ("src/Refunds.cs", "return one?.Owner;"),
@@ -319,27 +532,29 @@ def test_the_editor_finds_places_where_it_is_sure(shop: Path, learned: Learned, 
     assert found
     evidence = Evidence(sure.said, sure.right, left=len(found))
     assert {place.confidence for place in found} == {evidence.confidence}
-    promise = replace(pattern, before="$T $X;", after="readonly $T $X;")
-    assert find_by_editor(shop_model, promise, files, Evidence(0, 0)) == ()
-    given_up = find_by_editor(shop_model, pattern, files, Evidence(0, 0, reversed=9, years=6.0))
+    given_up = find_by_editor(FewShotEditor(shop_model), pattern.edits, files, Evidence(0, 0, reversed=9, years=6.0))
     assert {place.confidence for place in given_up} == {replace(evidence, reversed=9, years=6.0).confidence}
 
 
 def test_a_statement_that_the_editor_puts_in_has_a_line_indented_as_its_place() -> None:
     example = snippet_edit("Save(user);", "Check(user);\nSave(user);", "csharp", "e")
-    (found,) = finder_like(load(), [example], 0.3)([b"class A {\n\tvoid M(Order order) {\n\t\tSave(order);\n\t}\n}\n"])
+    (found,) = finder_like(FewShotEditor(load()), [example], 0.3)(
+        [b"class A {\n\tvoid M(Order order) {\n\t\tSave(order);\n\t}\n}\n"]
+    )
     assert [match.replacement for match in found] == ["Check(order);\n\t\tSave(order);"]
 
 
 def test_an_editor_follows_examples_in_texts() -> None:
-    find = finder_like(load(), [snippet_edit("Log(a);", "Log.Debug(a);", "csharp", "e")], 0.7)
+    find = finder_like(FewShotEditor(load()), [snippet_edit("Log(a);", "Log.Debug(a);", "csharp", "e")], 0.7)
     texts = [b"class A {\n  void M() {\n    Log(one, two);\n    Save(one);\n  }\n}\n", b"class B {\n}\n"]
     assert [[match.replacement for match in matches] for matches in find(texts)] == [["Log.Debug(one, two);"], []]
 
 
 def test_an_editor_follows_an_example_whose_names_are_others() -> None:
     find = finder_like(
-        load(), [snippet_edit("return x == null ? null : x.Name;", "return x?.Name;", "csharp", "e")], 0.3
+        FewShotEditor(load()),
+        [snippet_edit("return x == null ? null : x.Name;", "return x?.Name;", "csharp", "e")],
+        0.3,
     )
     text = b"class A {\n  object M() {\n    total = total + 2;\n    return bill == null ? null : bill.Owner;\n  }\n}\n"
     assert [match.replacement for match in find([text])[0]] == ["return bill?.Owner;"]
@@ -348,9 +563,9 @@ def test_an_editor_follows_an_example_whose_names_are_others() -> None:
 def test_an_editor_that_is_never_right_says_nothing(shop: Path, learned: Learned) -> None:
     pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
     model = small_model(list(pattern.edits))
-    assert calibrate(model, pattern.edits, model.show(pattern.edits)) is None
-    files = list(present_files(open_repository(shop), {"csharp"}))
-    assert find_by_editor(model, pattern, files, Evidence(0, 0)) == ()
+    assert calibrate(FewShotEditor(model), pattern.edits, FewShotEditor(model).show(pattern.edits)) is None
+    files = list(worktree_files(open_repository(shop), {"csharp"}))
+    assert find_by_editor(FewShotEditor(model), pattern.edits, files, Evidence(0, 0)) == ()
 
 
 def test_new_files_and_other_encodings_are_present(tmp_path: Path) -> None:
@@ -360,5 +575,5 @@ def test_new_files_and_other_encodings_are_present(tmp_path: Path) -> None:
     (repo.path / "new.cs").write_bytes("class Ä { }".encode("latin-1"))
     (repo.path / "wide.cs").write_bytes("class Ö { }".encode("utf-16"))
     (repo.path / "link.cs").symlink_to("a.cs")
-    found = {file.path: file.data.decode() for file in present_files(open_repository(repo.path), {"csharp"})}
+    found = {file.path: file.data.decode() for file in worktree_files(open_repository(repo.path), {"csharp"})}
     assert found == {"a.cs": "class A { }", "new.cs": "class Ä { }", "wide.cs": "\ufeffclass Ö { }"}

@@ -10,50 +10,50 @@ import pytest
 from editvec.core.errors import BadInputError, UserError
 from editvec.core.match import Match
 from editvec.core.text import FileText
-from editvec.rewrite.plan import find_changes
 from editvec.rewrite.writer import dirty_files, find_files, write_file
 from editvec.rules.induction import make_rules
-from editvec.rules.rule import LoadedRule, load_rules
+from editvec.rules.rule import Rule, load_rules
+from editvec.suggest.match import plan_files
 from editvec.syntax.snippet import snippet_edit
 from tests.conftest import Repo
 
 
-def _rule(before: str, after: str, language: str = "csharp") -> list[LoadedRule]:
+def _rule(before: str, after: str, language: str = "csharp") -> list[Rule]:
     (found,) = make_rules([snippet_edit(before, after, language, "e")])
     return load_rules(found.rule.as_yaml())
 
 
 @pytest.fixture(scope="module")
-def increment() -> list[LoadedRule]:
+def increment() -> list[Rule]:
     return _rule("x = x + 1;", "x++;")
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_encodings_marks_and_line_ends_stay(increment: list[LoadedRule], codec: str, newline: str) -> None:
+def test_encodings_marks_and_line_ends_stay(increment: list[Rule], codec: str, newline: str) -> None:
     lines = ["class Ä {", "  void M() {", "    n = n + 1; /* é */", "    ö = ö + 1;", "  }", "}"]
     data = newline.join(lines).encode(codec)
     expected = newline.join(lines).replace("n = n + 1", "n++").replace("ö = ö + 1", "ö++").encode(codec)
-    (change,) = find_changes(increment, [(None, data)])
+    (change,) = plan_files(increment, [(None, data)])
     assert change.after == expected
     assert change.problem == ""
-    assert find_changes(increment, [(None, change.after)]) == []
+    assert plan_files(increment, [(None, change.after)]) == []
 
 
 def test_places_inside_places() -> None:
     rule = _rule("await Load(id);", "await Load(id).ConfigureAwait(false);")
-    (change,) = find_changes(rule, [(None, b"class C { void M() { await F(await G(await H())); } }")])
+    (change,) = plan_files(rule, [(None, b"class C { void M() { await F(await G(await H())); } }")])
     end = b".ConfigureAwait(false)"
     inner = b"await F(await G(await H()" + end + b")" + end + b")" + end
     assert change.after == b"class C { void M() { " + inner + b"; } }"
-    assert find_changes(rule, [(None, change.after)]) == []
+    assert plan_files(rule, [(None, change.after)]) == []
 
 
 def test_a_line_that_a_fix_begins_ends_like_the_others() -> None:
     (rule,) = load_rules(
         "id: a\nlanguage: csharp\nrule: {kind: expression_statement, regex: ^F}\nfix: |-\n  A();\n  B();\n"
     )
-    (change,) = find_changes([rule], [(None, b"class C {\r\n  void M() {\r\n    F();\r\n  }\r\n}\r\n")])
+    (change,) = plan_files([rule], [(None, b"class C {\r\n  void M() {\r\n    F();\r\n  }\r\n}\r\n")])
     assert change.after == b"class C {\r\n  void M() {\r\n    A();\r\n    B();\r\n  }\r\n}\r\n"
 
 
@@ -72,23 +72,23 @@ def test_a_line_that_a_fix_begins_ends_like_the_others() -> None:
 def test_what_is_written_means_the_same_where_it_stands(
     before: str, after: str, language: str, code: str, expected: str
 ) -> None:
-    (change,) = find_changes(_rule(before, after, language), [(None, code.encode())])
+    (change,) = plan_files(_rule(before, after, language), [(None, code.encode())])
     assert change.problem == ""
     assert change.after.decode() == expected
 
 
 def test_what_no_brackets_can_save_is_left_alone() -> None:
     (rule,) = load_rules("id: a\nlanguage: python\nrule: {pattern: f($X)}\nfix: 'lambda y: $X'\n")
-    (change,) = find_changes([rule], [(None, b"a = f(1)(2)\n")])
+    (change,) = plan_files([rule], [(None, b"a = f(1)(2)\n")])
     assert change.after == b"a = (lambda y: 1)(2)\n"
     (rule,) = load_rules("id: a\nlanguage: python\nrule: {pattern: f($X)}\nfix: x = $X\n")
-    assert find_changes([rule], [(None, b"a = f(1) + 2\n")]) == []
+    assert plan_files([rule], [(None, b"a = f(1) + 2\n")]) == []
 
 
 def test_a_line_that_stays_keeps_its_end_among_others() -> None:
     rule = _rule("await Load(id);", "await Load(id).ConfigureAwait(false);")
     data = b"class C {\r\n  void M() {\r\n    await Get(a,\n b,\r\n c);\r\n  }\r\n}\r\n"
-    (change,) = find_changes(rule, [(None, data)])
+    (change,) = plan_files(rule, [(None, data)])
     assert change.after == data.replace(b"c);", b"c).ConfigureAwait(false);")
 
 
@@ -97,23 +97,23 @@ def test_a_line_that_stays_keeps_its_end_among_others() -> None:
 def test_lines_that_are_carried_along_stay_as_they_are(inside: str, end: str) -> None:
     rule = _rule("await Load(id);", "await Load(id).ConfigureAwait(false);")
     text = f"class C {{\n  void M() {{\n    await Get(a,\n{inside});\n  }}\n}}\n".replace("\n", end)
-    (change,) = find_changes(rule, [(None, text.encode())])
+    (change,) = plan_files(rule, [(None, text.encode())])
     assert change.after.decode() == text.replace(");", ").ConfigureAwait(false);")
 
 
 def test_what_would_no_longer_parse_is_a_problem() -> None:
     (rule,) = load_rules("id: a\nlanguage: python\nrule: {pattern: f($X)}\nfix: f($X))\n")
-    (change,) = find_changes([rule], [(None, b"a = f(1)\n")])
+    (change,) = plan_files([rule], [(None, b"a = f(1)\n")])
     assert "parse" in change.problem
     # What did not parse before is not made worse by our standards.
     (rule,) = load_rules("id: a\nlanguage: python\nrule: {pattern: f($X)}\nfix: g($X)\n")
-    (change,) = find_changes([rule], [(None, b"a = = f(1)\n")])
+    (change,) = plan_files([rule], [(None, b"a = = f(1)\n")])
     assert change.problem == ""
 
 
 def test_what_an_encoding_cannot_say_is_a_problem() -> None:
     (rule,) = load_rules("id: a\nlanguage: python\nrule: {pattern: f($X)}\nfix: f($X, '→')\n")
-    (change,) = find_changes([rule], [(None, b"a = f('\xe9')\n")])
+    (change,) = plan_files([rule], [(None, b"a = f('\xe9')\n")])
     assert "latin-1" in change.problem
 
 
@@ -136,7 +136,7 @@ def test_damaged_rules(text: str, error: str) -> None:
 
 def test_ast_grep_says_what_it_does_not_understand() -> None:
     with pytest.raises(UserError, match="ast-grep does not understand"):
-        find_changes(load_rules("id: x\nlanguage: python\nrule: {kind: nonsense}\nfix: a"), [(None, b"x = 1\n")])
+        plan_files(load_rules("id: x\nlanguage: python\nrule: {kind: nonsense}\nfix: a"), [(None, b"x = 1\n")])
     assert issubclass(BadInputError, UserError)
 
 
@@ -208,7 +208,7 @@ def test_any_bytes_have_a_text(data: bytes) -> None:
     assert source.edit(0, len(source.utf8), source.utf8.decode()).text == data
 
 
-def test_what_is_also_found_counts_where_no_rule_fires(increment: list[LoadedRule]) -> None:
+def test_what_is_also_found_counts_where_no_rule_fires(increment: list[Rule]) -> None:
     text = b"class A { void M() { count = count + 1; Log(); } }"
     place, line = text.index(b"Log"), text.index(b"count = ")
 
@@ -218,7 +218,7 @@ def test_what_is_also_found_counts_where_no_rule_fires(increment: list[LoadedRul
             [Match("x", line, line + 18, "count = count + 1;", "no();"), Match("x", place, place + 3, "Log", "Say")]
         ]
 
-    (change,) = find_changes(increment, [(None, text)], also=also)
+    (change,) = plan_files(increment, [(None, text)], also=also)
     assert change.after == b"class A { void M() { count++; Say(); } }"
-    (change,) = find_changes([], [(None, text)], "csharp", also=also)
+    (change,) = plan_files([], [(None, text)], "csharp", also=also)
     assert change.after == b"class A { void M() { no(); Say(); } }"

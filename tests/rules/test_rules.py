@@ -7,7 +7,7 @@ import pytest
 from editvec.core.splice import apply_matches
 from editvec.rules.astgrep import scan
 from editvec.rules.induction import induce, make_rules, why_not
-from editvec.rules.rule import Rule, load_rules
+from editvec.rules.rule import InducedRule, load_rules
 from editvec.rules.sites import edit_example, file_example
 from editvec.syntax.languages import Language, get
 from editvec.syntax.snippet import snippet_edit
@@ -63,7 +63,7 @@ def test_one_example_gives_a_rule(language: str, example: tuple[str, str, str | 
     before, after, pattern, fix = example
     edit = snippet_edit(before, after, language, "e")
     (found,) = make_rules([edit])
-    assert isinstance(found.rule, Rule)
+    assert isinstance(found.rule, InducedRule)
     if pattern is not None:
         assert (found.rule.before.text, found.rule.after) == (pattern, fix)
     assert found.verification.support == ("e",)
@@ -81,7 +81,7 @@ def _rules(language: str, *pairs: tuple[str, str]) -> list[tuple[str, str, int]]
     return [
         (each.rule.before.text, each.rule.after, len(each.verification.support))
         for each in found
-        if isinstance(each.rule, Rule)
+        if isinstance(each.rule, InducedRule)
     ]
 
 
@@ -117,7 +117,7 @@ def test_what_is_called_is_known_by_its_call() -> None:
         snippet_edit("self.log.warn(e,\n  f)", "self.log.warning(e,\n  f)", "python", "b"),
     ]
     (found,) = make_rules(edits)
-    assert isinstance(found.rule, Rule)
+    assert isinstance(found.rule, InducedRule)
     assert (found.rule.before.text, found.rule.after) == ("$X.warn", "$X.warning")
     assert (found.rule.inside, found.rule.field) == ("call", "function")
     # The arguments are not part of it, so their white space stays.
@@ -207,7 +207,7 @@ def test_an_edit_that_could_go_on_for_ever_is_no_rule() -> None:
 def test_an_expression_with_operators_is_not_torn_apart() -> None:
     edit = snippet_edit("if (isEmpty(s)) { }", "if (s.isEmpty()) { }", "java", "e")
     (found,) = make_rules([edit])
-    assert isinstance(found.rule, Rule)
+    assert isinstance(found.rule, InducedRule)
     texts = [b"class C { void m() { f(isEmpty(a + b)); f(isEmpty(a.b())); } }"]
     ((*matches,),) = scan(found.rule.as_yaml(), texts, "java")
     assert [match.replacement for match in matches] == ["a.b().isEmpty()"]
@@ -219,19 +219,19 @@ def test_several_places_of_a_file_are_one_rule() -> None:
     before = b"def f(xs):\n    a = len(xs) == 0\n    return a\n\n\ndef g(ys):\n    return len(ys.zs) == 0\n"
     after = b"def f(xs):\n    a = not xs\n    return a\n\n\ndef g(ys):\n    return not ys.zs\n"
     (found,) = induce([file_example("f.py", language, before, after)])
-    assert isinstance(found.rule, Rule)
+    assert isinstance(found.rule, InducedRule)
     assert (found.rule.before.text, found.rule.after) == ("len($X) == 0", "not $X")
     # A place that the edit left alone speaks against the rule.
     other = before + b"\n\ndef h(zs):\n    return len(zs) == 0\n"
     kept = induce([file_example("f.py", language, other, other.replace(b"len(xs) == 0", b"not xs"))])
-    assert [each.rule.before.text for each in kept if isinstance(each.rule, Rule)] == ["$X = len($Y) == 0"]
+    assert [each.rule.before.text for each in kept if isinstance(each.rule, InducedRule)] == ["$X = len($Y) == 0"]
 
 
 def test_rules_are_read_back() -> None:
     (found,) = make_rules([snippet_edit("x = x + 1;", "x++;", "csharp", "e")])
     (loaded,) = load_rules(found.rule.as_yaml())
     assert (loaded.id, loaded.language, loaded.message) == (found.rule.id, "csharp", found.rule.summary)
-    assert load_rules(loaded.text) == [loaded]
+    assert load_rules(loaded.yaml) == [loaded]
 
 
 def test_the_same_examples_give_the_same_rules() -> None:

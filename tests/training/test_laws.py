@@ -14,8 +14,9 @@ from editvec.training.learner import Learner
 from tests.neural.edits import random_edits, small_model
 from tests.neural.test_laws import PAIRS, SWITCHES
 
-CASES = [({}, *pair) for pair in PAIRS] + [
-    (switches, editor, "sequence") for switches, editor in product(SWITCHES[1:], EDITORS)
+CASES: list[tuple[dict[str, bool | int], str, str]] = [
+    *(({}, editor, encoder) for editor, encoder in PAIRS),
+    *((switches, editor, "sequence") for switches, editor in product(SWITCHES[1:], EDITORS)),
 ]
 
 
@@ -49,7 +50,7 @@ def test_what_shares_an_embedding_learns_it_once() -> None:
     assert len({parameter.data_ptr() for parameter in learner.parameters()}) == len(before)
     with torch.no_grad():
         for parameter in learner.parameters():
-            parameter += 1
+            parameter.add_(1)
     learner.close()
     for name, array in model.network.named_arrays().items():
         np.testing.assert_allclose(array, before[name] + 1, rtol=1e-6)

@@ -23,6 +23,7 @@ from editvec.data.digests import TrainingDigests
 from editvec.neural import config
 from editvec.neural.config import Config, TrainingConfig
 from editvec.neural.model import SECOND, TRAINING_DIGESTS, WEIGHTS
+from editvec.suggest.edit import edit as edit_snippet
 from editvec.training import Files, Progress, loop, resume, train
 from editvec.training.products import resolved
 from tests.neural.edits import edit, random_edits, small_config, ten_edits
@@ -348,7 +349,7 @@ def test_ten_edits_are_learned_by_a_run(tmp_path: Path) -> None:
     train(tmp_path / "run", files, _config(epochs=120, learning_rate=1e-2, dropout=0.0))
     model = editvec.load(tmp_path / "run")
     for each in ten_edits():
-        assert model.apply(each, like=each)[0].tokens == each.after.tokens
+        assert edit_snippet(each, like=each, model=model)[0].tokens == each.after.tokens
 
 
 def test_a_run_can_begin_as_another_model(files: Files, tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,12 @@ from typing import Any
 import pytest
 
 from editvec.core.edit import Edit, Source, Version
+from editvec.core.files import from_json, to_json
 from editvec.core.match import Suggestion
-from editvec.patterns.pattern import Evidence, Pattern
+from editvec.patterns.pattern import Pattern
 from editvec.rewrite.review import Decisions
+from editvec.rules.rule import Rule
+from editvec.suggest.evidence import Evidence
 from editvec.ui.report.patterns import Point, render
 from editvec.ui.server import LocalServer
 from tests.browser import browser_page, wait_until
@@ -21,6 +26,10 @@ from tests.browser import browser_page, wait_until
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 ABOUT = {"version": "0", "repository": HOSTILE, "head": "", "commits": 3, "hunks": 2, "edits": 1}
 TEXT = "a = b == None  # é\nc = d == None\n"
+
+
+def _places(*patterns: Pattern) -> list[tuple[str, Sequence[Suggestion]]]:
+    return [(pattern.id, pattern.places) for pattern in patterns]
 
 
 def _pattern(name: str, language: str = "python") -> Pattern:
@@ -41,7 +50,7 @@ def _pattern(name: str, language: str = "python") -> Pattern:
         num_edits=1,
         commits=2,
         authors=1,
-        rule=f"id: {HOSTILE}",
+        rule=Rule(HOSTILE, language, f"id: {HOSTILE}"),
         support=1,
         evidence=Evidence(3, 3),
         places=tuple(places),
@@ -55,7 +64,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_decisions_are_a_patch_that_git_takes(tree: Path) -> None:
-    decisions = Decisions([_pattern("one")], tree, tree / "accepted.patch")
+    decisions = Decisions(_places(_pattern("one")), tree, tree / "accepted.patch")
     assert decisions.decide({"place": "1-1", "verdict": "accept"})["accepted"] == 1
     subprocess.run(["git", "apply", "accepted.patch"], cwd=tree, check=True)
     assert (tree / "a.py").read_text(encoding="utf-8") == TEXT.replace("d == None", "d is None")
@@ -70,7 +79,7 @@ def test_decisions_are_a_patch_that_git_takes(tree: Path) -> None:
 def test_decisions_are_there_again_and_one_file_that_changed_spoils_no_other(tree: Path) -> None:
     def begin() -> Decisions:
         other = replace(_pattern("two"), places=(replace(_pattern("two").places[0], path="b.py"),))
-        return Decisions([_pattern("one"), other], tree, tree / "accepted.patch")
+        return Decisions(_places(_pattern("one"), other), tree, tree / "accepted.patch")
 
     (tree / "b.py").write_text(TEXT, encoding="utf-8")
     decisions = begin()
@@ -87,6 +96,20 @@ def test_decisions_are_there_again_and_one_file_that_changed_spoils_no_other(tre
     assert (tree / "a.py").read_text(encoding="utf-8") == TEXT.replace("d == None", "d is None")
     lost = begin()
     assert (lost.state()["accepted"], lost.num_lost) == (1, 0)
+
+
+def test_decisions_about_a_file_whose_name_is_not_utf_8(tree: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.py")
+    (tree / "a.py").rename(tree / name)
+    pattern = _pattern("one")
+    pattern = replace(pattern, places=tuple(replace(place, path=name) for place in pattern.places))
+    Decisions(_places(pattern), tree, tree / "accepted.patch").decide({"place": "1-1", "verdict": "accept"})
+    again = Decisions(_places(pattern), tree, tree / "accepted.patch")
+    assert again.state()["said"] == {"1-1": "accept"}
+    subprocess.run(["git", "apply", "accepted.patch"], cwd=tree, check=True)
+    with pytest.raises(ValueError, match="changed meanwhile") as caught:
+        again.decide({"place": "1-1", "verdict": "accept"})
+    assert from_json(to_json({"error": str(caught.value)})) == {"error": str(caught.value)}
 
 
 def test_the_report_shows_hostile_text_as_text(tmp_path: Path) -> None:
@@ -109,7 +132,7 @@ def test_the_report_shows_hostile_text_as_text(tmp_path: Path) -> None:
 
 def test_places_are_accepted_in_a_browser(tree: Path) -> None:
     patterns = [_pattern("one")]
-    decisions = Decisions(patterns, tree, tree / "accepted.patch")
+    decisions = Decisions(_places(*patterns), tree, tree / "accepted.patch")
     server = LocalServer(render(patterns, ABOUT, live=True), decisions.state, decisions.decide)
     thread = threading.Thread(target=server.run)
     thread.start()

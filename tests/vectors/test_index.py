@@ -116,7 +116,7 @@ def test_interrupted_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(UserError, match=r"not finished \(24 edits so far\)"):
         open_index(tmp_path / "i")
     # What a killed writer left behind the rows that count.
-    with (tmp_path / "i" / "vectors.f32").open("ab") as stream:
+    with (tmp_path / "i" / "vectors.npy").open("ab") as stream:
         stream.write(b"half a row")
     found, _ = indexing.build(tmp_path / "i", Given(vectors), _numbered(40), append=True)
     np.testing.assert_array_equal(found.vectors, vectors[:40])
@@ -172,7 +172,7 @@ def test_ids_by_prefix_and_number(tmp_path: Path) -> None:
     "damage",
     [
         {"count": 10**6},
-        {"parts": [3]},
+        {"celled": "x"},
         {"dim": -1},
         {"version": 99},
         {"vectoriser": 7},

@@ -13,6 +13,7 @@ import click
 
 from editvec.cli import (
     apply,
+    cache,
     cluster,
     completion,
     convert,
@@ -63,15 +64,15 @@ def app() -> None:
     """Learn from edits: mine them from any git history, turn them into vectors, apply them by example.
 
     \b
-    editvec learn                                     # what does this repository keep changing, and where is it due?
-    editvec apply 1                                   # the first pattern's places, as a diff
-    editvec mine .                                    # this repository's edits → edits.parquet
-    editvec show edits.parquet                        # look at some of them
-    editvec train --train edits.parquet -o runs/mine  # learn them
+    editvec learn                                      # what does this repository keep changing, and where is it due?
+    editvec apply 1                                    # the first pattern's places, as a diff
+    editvec mine .                                     # this repository's edits → edits.jsonl.gz
+    editvec show edits.jsonl.gz                        # look at some of them
+    editvec train --train edits.jsonl.gz -o runs/mine  # learn them
     editvec edit runs/mine --before 'i = i + 1;' --like-before 'x = x + 1;' --like-after 'x++;'
-    editvec apply --like 'x = x + 1;' 'x++;' src/     # the same by a verified rule: prints a diff, writes nothing
-    editvec encode runs/mine edits.parquet -o edits.index
-    editvec cluster edits.index                       # which edits belong together
+    editvec apply --like 'x = x + 1;' 'x++;' src/      # the same by a verified rule: prints a diff, writes nothing
+    editvec encode runs/mine edits.jsonl.gz -o edits.index
+    editvec cluster edits.index                        # which edits belong together
     """
 
 
@@ -98,6 +99,7 @@ _VERBS = (
     transfer.transfer,
     rate.rate,
     reproduce.reproduce,
+    cache.cache,
     completion.completion,
 )
 for _verb in _VERBS:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 
@@ -9,46 +11,41 @@ import click
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option(
+    "--format",
+    type=click.Choice(["native", "githubedits"]),
+    default="native",
+    show_default=True,
+    help="Format of a .jsonl file.",
+)
+@click.option(
     "--skip-bad",
     is_flag=True,
     help="Leave out damaged lines, and edits that OUT cannot hold, and count them.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
-def convert(source: str, target: str, skip_bad: bool, as_json: bool) -> None:
+def convert(source: str, target: str, as_json: bool, **options: Any) -> None:
     """Convert an edit file to another format, by the files' names.
 
-    .parquet is editvec's own; .jsonl and .jsonl.gz are GitHubEdits as published; .tsv and .tsv.gz are WikiAtomicEdits.
-    OUT appears only when it is whole.
+    .jsonl.gz and .jsonl are editvec's own format, one edit a line, and .parquet is the same in columns (with the extra
+    "data"). Lines of the published GitHubEdits are recognised in IN and written with --format githubedits. .tsv and
+    .tsv.gz are WikiAtomicEdits. OUT appears only when it is whole.
 
     \b
-    editvec convert train.jsonl.gz train.parquet
-    editvec convert sentences.tsv sentences.parquet
+    editvec convert edits.jsonl.gz edits.jsonl.gz
+    editvec convert sentences.tsv sentences.jsonl.gz
+    editvec convert edits.jsonl.gz published.jsonl.gz --format githubedits
     """
-    from pathlib import Path
+    from editvec.cli.terminal import describe, in_one_line, print_json, printable, progress
+    from editvec.data.convert import convert as run
 
-    from editvec.cli.terminal import counted, describe, in_one_line, print_json, printable
-    from editvec.core.errors import UserError
-    from editvec.data import edit_files
-
-    if Path(source).exists() and Path(target).exists() and Path(source).samefile(target):
-        raise UserError("IN and OUT are the same file.")
-    damage, refused = (edit_files.Damage(), edit_files.Damage()) if skip_bad else (None, None)
-    edits = counted(edit_files.read(source, damage=damage), "Converting", edit_files.count(source))
-    written = edit_files.write(target, edits, refused=refused)
-    skipped = [found for found in (damage, refused) if found and found.count]
+    done = run(source, target, progress=progress, **options)
+    left_out = {"damaged": done.damaged, "refused": done.refused}
     if as_json:
-        print_json(
-            {
-                "edits": written,
-                "damaged": damage.count if damage else 0,
-                "refused": refused.count if refused else 0,
-                "out": target,
-            }
-        )
+        counts = {name: found.count if found else 0 for name, found in left_out.items()}
+        print_json({"edits": done.written, **counts, "out": target})
         return
-    click.echo(f"{describe(written)} edits → {in_one_line(target)}")
-    for found in skipped:
-        click.echo(
-            f"editvec: left out {describe(found.count)}; the first: {printable(str(found.first[0]))}",
-            err=True,
-        )
+    click.echo(f"{describe(done.written)} edits → {in_one_line(target)}")
+    for found in left_out.values():
+        if found and found.count:
+            first = printable(str(found.first[0]))
+            click.echo(f"editvec: left out {describe(found.count)}; the first: {first}", err=True)

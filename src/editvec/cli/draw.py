@@ -19,7 +19,7 @@ def draw(file: str, edit: str, out: Path) -> None:
     EDIT is an edit's id, the beginning of one, or its number in the file (#3).
 
     \b
-    editvec draw edits.parquet '#3' -o edit.svg
+    editvec draw edits.jsonl.gz '#3' -o edit.svg
     """
     from itertools import islice
 

@@ -44,7 +44,7 @@ def edit(
     from editvec.cli.options import spoken
     from editvec.cli.terminal import print_json, printable, read_stdin
     from editvec.core.errors import UserError
-    from editvec.neural.model import load
+    from editvec.suggest.edit import edit as run
 
     if before == "-":
         before = read_stdin().decode(errors="surrogateescape")
@@ -58,7 +58,7 @@ def edit(
             raise UserError(f"{name} is not UTF-8.") from None
     examples: list[Edit | tuple[str, str]] = list(zip(befores, afters, strict=True))
     language = spoken(language, [before, *befores, *afters])
-    found = load(folder).apply(before, k=number, like=examples, language=language, anyway=anyway)
+    found = run(before, examples, model=folder, k=number, language=language, anyway=anyway)
     if as_json:
         print_json([{"text": each.text, "tokens": each.tokens, "score": each.score} for each in found])
     else:

@@ -22,9 +22,9 @@ def encode(model: str, file: str, out: Path, append: bool, limit: int | None, as
     goes on.
 
     \b
-    editvec encode runs/mine edits.parquet -o edits.index
-    editvec encode tfidf edits.parquet -o words.index
-    editvec encode runs/mine new.parquet -o edits.index --append
+    editvec encode runs/mine edits.jsonl.gz -o edits.index
+    editvec encode tfidf edits.jsonl.gz -o words.index
+    editvec encode runs/mine new.jsonl.gz -o edits.index --append
     """
     from itertools import islice
 

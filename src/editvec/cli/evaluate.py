@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,75 +12,43 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("folder", metavar="MODEL", type=click.Path(path_type=Path))
-@click.argument("file", metavar="FILE")
-@click.option("-k", "beam", default=5, show_default=True, type=click.IntRange(1), help="Candidates an edit.")
-@click.option("--limit", type=click.IntRange(1), help="Take the first so many edits only.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write every edit's candidates and rank, as JSON lines.")
-@click.option("--pruned", is_flag=True, help="Also count as the paper's code does, which does not see operators (C#).")
+@click.argument("model")
+@click.argument("file")
+@click.option("-k", default=5, show_default=True, type=click.IntRange(1), help="Candidates per edit.")
+@click.option("--limit", type=click.IntRange(1), help="Maximum number of edits, from the start of the file.")
+@click.option("--out", type=click.Path(path_type=Path), help="File for each edit's candidates and rank, as JSON lines.")
+@click.option("--pruned", is_flag=True, help="Also score like the paper's code, which ignores operators (C#).")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def evaluate(
-    folder: Path, file: str, beam: int, limit: int | None, out: Path | None, pruned: bool, as_json: bool
-) -> None:
-    """Measure how often a model, shown an edit's vector and its before, writes its after.
+def evaluate(model: str, file: str, k: int, pruned: bool, as_json: bool, **options: Any) -> None:
+    """Measure how often a model, given an edit's vector and its before, writes its after.
 
-    Right is right token by token. Perplexity is the paper's: the mean over edits of the negative log-likelihood a
-    token. "unseen" leaves out the edits that occur, token by token, in the training set. --pruned also counts as the
-    original code does, on trees without operators, predefined types, modifiers, ref and out: an answer that differs in
-    these alone is right there.
+    An answer is right if it is right token by token. Perplexity is the paper's: the mean over edits of the negative
+    log-likelihood per token. "unseen" leaves out the edits that occur, token by token, in the training set. --pruned
+    also scores as the original code does, on trees without operators, predefined types, modifiers, ref and out: an
+    answer that differs only in these counts as right there.
 
     \b
     editvec evaluate runs/mine test.jsonl.gz
-    editvec evaluate runs/mine test.parquet --out answers.jsonl --json
-    editvec evaluate runs/paper test.parquet --pruned
+    editvec evaluate runs/mine test.jsonl.gz --out answers.jsonl --json
+    editvec evaluate runs/paper test.jsonl.gz --pruned
     """
-    from contextlib import nullcontext
-    from itertools import islice
+    from editvec.cli.terminal import print_json, progress
+    from editvec.evaluation.evaluate import evaluate as run
 
-    import orjson
-
-    from editvec.cli.terminal import counted, print_json
-    from editvec.core.errors import UserError
-    from editvec.core.files import atomic
-    from editvec.data import edit_files
-    from editvec.data.digests import TrainingDigests
-    from editvec.evaluation.decoding import EvaluationReport, answer_all
-    from editvec.neural.model import TRAINING_DIGESTS, folder_of, load, needs_trees
-
-    model, folder = load(folder), folder_of(folder)
-    seen = TrainingDigests.load(folder / TRAINING_DIGESTS) if (folder / TRAINING_DIGESTS).exists() else None
-    report = EvaluationReport()
-    edits = counted(
-        islice(edit_files.read(file, trees=needs_trees(model.config)), limit),
-        f"Evaluating {file}",
-        limit or edit_files.count(file),
-    )
-    with atomic(out) if out else nullcontext() as stream:
-        for answer in answer_all(model, edits, report, k=beam, seen=seen):
-            if stream is not None:
-                stream.write(orjson.dumps(answer.as_json()) + b"\n")
-    if not report.all.ranks:
-        raise UserError(f"{file} has no edit that this model can read.")
+    report = run(model, file, k=k, progress=progress, **options)
     if as_json:
-        print_json(
-            {
-                "all": report.all.as_json(beam, pruned=pruned),
-                "unseen": report.unseen.as_json(beam, pruned=pruned) if seen is not None else None,
-                "too_long": report.too_long,
-                "no_tree": report.no_tree,
-            }
-        )
+        print_json(report.as_json(k, pruned=pruned))
     else:
-        _print(report, beam, known=seen is not None, pruned=pruned)
+        _print(report, k, pruned=pruned)
 
 
-def _print(report: EvaluationReport, beam: int, *, known: bool, pruned: bool) -> None:
+def _print(report: EvaluationReport, beam: int, *, pruned: bool) -> None:
     from rich.table import Table
 
     from editvec.cli.terminal import console, describe
 
     out = console()
-    sides = [("all", report.all)] + ([("unseen", report.unseen)] if known else [])
+    sides = [("all", report.all)] + ([("unseen", report.unseen)] if report.knows_seen else [])
     table = Table(box=None, padding=(0, 3), header_style="bold")
     table.add_column("")
     for name, scores in sides:
@@ -100,7 +68,7 @@ def _print(report: EvaluationReport, beam: int, *, known: bool, pruned: bool) ->
     table.add_row("perplexity", *(f"{scores.perplexity:.4f}" for _, scores in sides))
     table.add_row("can be written", *(f"{scores.ceiling:.2%}" for _, scores in sides))
     out.print(table)
-    if not known:
+    if not report.knows_seen:
         out.print("  The model's folder does not say what it was trained on, so seen edits are not told apart.")
     if report.no_tree:
         out.print(f"  {describe(report.no_tree)} edits have no tree that the model knows, and count as wrong.")

@@ -13,35 +13,37 @@ from editvec.cli.options import min_confidence_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from editvec.patterns.learn import Learned
     from editvec.patterns.pattern import Pattern
-    from editvec.vcs.git import Repository
+    from editvec.patterns.pipeline import Learned
 
 _SHOWN = 20
 
 
 @click.command()
 @click.argument("repo", default=".")
-@click.option("-o", "--out", "folder", type=click.Path(path_type=Path), help="Where to.  [default: .editvec in REPO]")
-@click.option("--language", "languages", multiple=True, help="Only this language; may be repeated.")
-@click.option("--since", help="Only commits after this date (anything git understands).")
-@click.option("--until", help="Only commits before this date.")
-@click.option("--range", "revisions", help="Only these commits, such as v1.0..HEAD.")
-@click.option("--paths", multiple=True, help="Only files below this path; may be repeated.")
-@click.option("--prose", is_flag=True, help="Learn from sentences (Markdown, LaTeX, …) instead of code.")
-@click.option("--model", "model_folder", help="A trained model's folder, or none.  [default: packaged]")
-@click.option("--min-edits", type=click.IntRange(2), default=3, show_default=True, help="Fewer edits are no pattern.")
-@click.option("--min-commits", type=click.IntRange(1), default=2, show_default=True, help="Nor are fewer commits.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder to write to.  [default: .editvec in REPO]")
+@click.option("--language", multiple=True, help="Language to learn from; may be repeated.  [default: all]")
+@click.option("--since", help="Learn only from commits after this date (any that git understands).")
+@click.option("--until", help="Learn only from commits before this date.")
+@click.option("--range", help="Learn only from these commits, such as v1.0..HEAD.")
+@click.option("--paths", multiple=True, help="Learn only from files below this path; may be repeated.")
+@click.option("--prose", is_flag=True, help="Learn from sentences (Markdown, LaTeX, ...) instead of code.")
+@click.option("--model", help="Folder of a trained model, or none.  [default: packaged]")
+@click.option("--min-edits", type=click.IntRange(2), default=3, show_default=True, help="Minimum edits per pattern.")
+@click.option(
+    "--min-commits", type=click.IntRange(1), default=2, show_default=True, help="Minimum commits per pattern."
+)
 @min_confidence_option
-@click.option("--workers", type=click.IntRange(0), default=0, help="Processes; 0 means one a core.  [default: 0]")
+@click.option("--workers", type=click.IntRange(0), default=0, show_default=True, help="Processes; 0 is one per core.")
 @click.option("--json", "as_json", is_flag=True, help="Print patterns.json.")
-def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None:
+def learn(repo: str, as_json: bool, **options: Any) -> None:
     """Learn the edits that a repository keeps making, as rules, and where they are still due.
 
-    REPO is a clone, a bare repository or an address that git can clone; the current folder by default. A rule is kept
-    only when it is verified on the examples, by ast-grep itself where it is one of ast-grep's. Nothing in the
-    repository is changed: patterns.json, rules/, edits.parquet and report.html go to .editvec, which git is told to
-    leave alone (a folder of your own, given with -o, can be committed). Run again later, only new commits are mined.
+    REPO is a clone, a bare repository or an address that git can clone; by default the current folder. A rule is kept
+    only if it is verified on its examples, for code by ast-grep itself. Your files are not changed: patterns.json,
+    rules/, edits.jsonl.gz and report.html are written to .editvec, which git is told to ignore. A folder given with -o
+    can be committed; it must be new, empty or written by learn, and what you add to it stays. Run again later, only new
+    commits are mined.
 
     \b
     editvec learn
@@ -50,84 +52,23 @@ def learn(repo: str, folder: Path | None, as_json: bool, **options: Any) -> None
     editvec apply 1            # then: the first pattern's places as a diff
     """
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    from editvec.cli.terminal import print_json, progress
+    from editvec.cli.terminal import print_json, progress, tell_filtered
     from editvec.core.errors import StoppedError
-    from editvec.mining import mine
-    from editvec.mining.batch import MiningTask
-    from editvec.mining.options import locate, pick_languages, pick_paths
-    from editvec.mining.recipes import get_recipe
-    from editvec.patterns import folder as folders
-    from editvec.patterns.learn import LearnRequest
+    from editvec.core.files import from_json
+    from editvec.patterns.folder import PATTERNS
     from editvec.patterns.learn import learn as run
-    from editvec.ui.report.patterns import render
+    from editvec.ui.report.patterns import render_learned
 
-    recipe = get_recipe("prose" if options["prose"] else "default")
-    chosen = pick_languages(options["languages"], recipe)
-    repository = locate(repo)
-    target = folder or default_folder(repository)
-    request = LearnRequest(
-        mine.MiningRequest(
-            MiningTask(repository, recipe, chosen, pick_paths(options["paths"])),
-            revisions=tuple(options["revisions"].split()) if options["revisions"] else (),
-            since=options["since"],
-            until=options["until"],
-            workers=options["workers"],
-        ),
-        min_edits=options["min_edits"],
-        min_commits=options["min_commits"],
-        min_confidence=options["min_confidence"],
-    )
     try:
-        learned = run(request, _model(options["model_folder"]), progress)
+        learned = run(repo, report=render_learned, progress=progress, **options)
     except KeyboardInterrupt:
         raise StoppedError("stopped. What was mined is kept: the same command goes on from there.") from None
-    about = _about(repository, learned)
-    page = render(learned.patterns, about, _points(learned), learned.edits)
-    folders.save(target, learned, about, page)
+    tell_filtered(learned.filtered)
+    assert learned.folder is not None
     if as_json:
-        import orjson
-
-        print_json(orjson.loads((target / folders.PATTERNS).read_bytes()))
+        print_json(from_json((learned.folder / PATTERNS).read_bytes()))
     else:
-        _print(learned, repo, target)
-
-
-def default_folder(repository: Repository) -> Path:
-    """`.editvec` at the top of the work tree, or here for a repository without one."""
-    from editvec.patterns.folder import NAME
-    from editvec.vcs.worktree import work_tree
-
-    top = work_tree(repository)
-    return (top or Path.cwd()) / NAME
-
-
-def _model(name: str | None) -> Any:
-    if name == "none":
-        return None
-    from editvec.neural import model
-
-    return model.load(name)
-
-
-def _about(repository: Repository, learned: Learned) -> dict[str, Any]:
-    from editvec.core.about import __version__
-
-    head = repository.attempt("rev-parse", "HEAD").stdout.decode().strip()
-    return {
-        "version": __version__,
-        "repository": repository.name,
-        "head": head,
-        "commits": learned.report.commits,
-        "hunks": learned.report.hunks,
-        "edits": len(learned.edits),
-        "seconds": {stage: round(seconds, 2) for stage, seconds in learned.seconds.items()},
-    }
-
-
-def _points(learned: Learned) -> Sequence[Any]:
-    from editvec.ui.report.patterns import points_of
-
-    return points_of(learned.edits, learned.vectors, learned.patterns) if learned.vectors is not None else ()
+        _print(learned, repo, learned.folder)
 
 
 def _print(learned: Learned, repo: str, folder: Path) -> None:
@@ -168,7 +109,7 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
     shown = folder if not folder.is_relative_to(Path.cwd()) else folder.relative_to(Path.cwd())
     next_one = next((at for at, pattern in enumerate(patterns, 1) if pattern.places and pattern.rule), None)
     everywhere = "" if next_one is None or patterns[next_one - 1].is_due() else " --everywhere"
-    hint = f"    Next  editvec apply {next_one}{everywhere}{_where(repo, folder)}" if next_one else ""
+    hint = f"    Next  editvec apply {next_one}{everywhere}{printable(_where(repo, folder))}" if next_one else ""
     out.print(f"\nReport  {printable(str(shown))}/report.html{hint}")
 
 
@@ -177,6 +118,7 @@ def _where(repo: str, folder: Path) -> str:
     import shlex
 
     from editvec.core.errors import UserError
+    from editvec.patterns.folder import default_folder
     from editvec.vcs.git import open_repository
 
     try:
@@ -191,7 +133,7 @@ def _where(repo: str, folder: Path) -> str:
 def _print_table(patterns: Sequence[Pattern]) -> None:
     from rich.table import Table
 
-    from editvec.cli.terminal import console, printable
+    from editvec.cli.terminal import console, one_line, printable
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name in ("#", "edits", "commits", "authors", "due", "rule"):
@@ -211,9 +153,3 @@ def _print_table(patterns: Sequence[Pattern]) -> None:
     out.print(table)
     if len(patterns) > _SHOWN:
         out.print(f"  and {len(patterns) - _SHOWN} more in the report")
-
-
-def one_line(code: str, longest: int = 60) -> str:
-    """Code on one line, not too long."""
-    line = " ".join(code.split()) or "(nothing)"
-    return line if len(line) <= longest else line[: longest - 1] + "…"

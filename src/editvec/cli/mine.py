@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from editvec.mining.mine import MiningReport
+    from editvec.mining.run import MiningReport
 
 
 @click.command()
@@ -17,11 +15,11 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--out",
-    default="edits.parquet",
+    default="edits.jsonl.gz",
     show_default=True,
-    help="Where the edits go (.parquet, .jsonl, .tsv).",
+    help="File for the edits (.jsonl.gz, .jsonl, .parquet, .tsv).",
 )
-@click.option("--language", "languages", multiple=True, help="Only this language; may be repeated. Default: all.")
+@click.option("--language", multiple=True, help="Language to mine; may be repeated.  [default: all]")
 @click.option(
     "--recipe",
     type=click.Choice(["default", "iclr19", "prose"]),
@@ -29,95 +27,58 @@ if TYPE_CHECKING:
     show_default=True,
     help="What counts as an edit: any statement or member; the paper's extraction; sentences.",
 )
-@click.option("--since", help="Only commits after this date (anything git understands: 2023-01-01, '2 years ago').")
-@click.option("--until", help="Only commits before this date.")
-@click.option("--range", "revisions", help="Only these commits, such as v1.0..HEAD or a branch.")
-@click.option("--paths", multiple=True, help="Only files below this path; may be repeated.")
-@click.option("--max-lines", type=click.IntRange(1, 100), help="Most changed lines on a side.  [default: 3; prose 10]")
-@click.option("--max-tokens", type=click.IntRange(2, 2000), help="Edits must be shorter than this.  [default: 100]")
-@click.option("--max-per-commit", type=click.IntRange(1), help="Most edits from one commit.  [default: 50]")
-@click.option("--max-repeats", type=click.IntRange(1), help="Most copies of one edit.  [default: 30]")
-@click.option("--keep", multiple=True, metavar="FILTER", help="Turn this filter off; may be repeated.")
-@click.option("--workers", type=click.IntRange(0), default=0, help="Processes; 0 means one a core.  [default: 0]")
+@click.option("--since", help="Mine only commits after this date (2023-01-01, '2 years ago', ...).")
+@click.option("--until", help="Mine only commits before this date.")
+@click.option("--range", help="Mine only these commits, such as v1.0..HEAD or a branch.")
+@click.option("--paths", multiple=True, help="Mine only files below this path; may be repeated.")
+@click.option("--max-lines", type=click.IntRange(1, 100), help="Maximum changed lines.  [default: 3; prose 10]")
+@click.option("--max-tokens", type=click.IntRange(2, 2000), help="Maximum tokens per side.  [default: 100]")
+@click.option("--max-per-commit", type=click.IntRange(1), help="Maximum edits from one commit.  [default: 50]")
+@click.option("--max-repeats", type=click.IntRange(1), help="Maximum copies of one edit.  [default: 30]")
+@click.option("--keep", multiple=True, metavar="FILTER", help="Filter to turn off; may be repeated.")
+@click.option("--workers", type=click.IntRange(0), default=0, show_default=True, help="Processes; 0 is one per core.")
 @click.option(
     "--resume/--fresh",
     default=True,
-    help="Go on from what earlier runs with these settings mined, or start from nothing.  [default: resume]",
+    show_default=True,
+    help="Use what earlier runs with these settings mined, or start from nothing.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def mine(repo: str, out: str, languages: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def mine(repo: str, out: str, as_json: bool, **options: Any) -> None:
     """Mine the edits of a git history into a file.
 
-    REPO is a clone, a bare repository or an address that git can clone; the current folder by default. Nothing is
+    REPO is a clone, a bare repository or an address that git can clone; by default the current folder. Nothing is
     checked out, and nothing that the repository brings along is executed. Interrupted, the same command goes on where
     it stopped; run again later, it mines only the new commits.
 
     \b
-    editvec mine . -o edits.parquet
+    editvec mine . -o edits.jsonl.gz
     editvec mine ~/src/django --language python --since '1 year ago'
-    editvec mine https://github.com/pallets/flask -o flask.parquet
+    editvec mine https://github.com/pallets/flask -o flask.jsonl.gz
     editvec mine ~/src/book --recipe prose
     """
-    # Arrow's own allocator holds on to what a batch needed; the workers inherit this.
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from editvec.cli.terminal import print_json, progress, stopwatch
     from editvec.core.errors import StoppedError
-    from editvec.mining.batch import MiningTask
-    from editvec.mining.mine import MiningRequest
     from editvec.mining.mine import mine as run
-    from editvec.mining.options import locate, pick_languages, pick_paths
-    from editvec.mining.recipes import get_recipe
 
-    recipe = get_recipe(
-        options["recipe"],
-        keep=options["keep"],
-        max_lines=options["max_lines"],
-        max_tokens=options["max_tokens"],
-        max_per_commit=options["max_per_commit"],
-        max_repeats=options["max_repeats"],
-    )
-    chosen = pick_languages(languages, recipe)
-    repository = locate(repo)
-    request = MiningRequest(
-        MiningTask(repository, recipe, chosen, pick_paths(options["paths"])),
-        revisions=tuple(options["revisions"].split()) if options["revisions"] else (),
-        since=options["since"],
-        until=options["until"],
-        workers=options["workers"],
-        resume=options["resume"],
-    )
     try:
-        with stopwatch() as seconds, progress("Mining", "commits") as advance:
-            report = run(request, Path(out), advance)
+        with stopwatch() as seconds:
+            report = run(repo, out, progress=progress, **options)
     except KeyboardInterrupt:
         raise StoppedError("stopped. What was mined is kept: the same command goes on from there.") from None
     if as_json:
-        print_json(
-            {
-                "repository": repository.name,
-                "out": out,
-                "recipe": recipe.name,
-                "commits": report.commits,
-                "mined_now": report.mined_now,
-                "files": report.files,
-                "hunks": report.hunks,
-                "edits": report.edits,
-                "languages": dict(report.languages.most_common()),
-                "dropped": dict(report.dropped.most_common()),
-                "seconds": round(seconds(), 2),
-            }
-        )
+        print_json({**report.as_json(), "seconds": round(seconds(), 2)})
     else:
-        _print_report(report, repository.name, out, seconds())
+        _print_report(report, seconds())
 
 
-def _print_report(report: MiningReport, name: str, out: str, seconds: float) -> None:
+def _print_report(report: MiningReport, seconds: float) -> None:
     from rich.table import Table
 
     from editvec.cli.terminal import console, describe, printable
     from editvec.mining.recipes import FILTERS, SWITCHABLE
 
-    screen = console()
+    screen, name, out = console(), report.repository, report.out
     new = "" if report.mined_now == report.commits else f" ({describe(report.mined_now)} new)"
     screen.print(
         f"{printable(name)}: {describe(report.commits)} commits{new}, {describe(report.files)} changed files, "

@@ -22,12 +22,11 @@ class Number(click.FloatRange):
 
 label_option = click.option(
     "--label",
-    "how",
     default="id",
     show_default=True,
     type=click.Choice(["id", "label", "project", "language"]),
-    help="Where an edit's label is: before the last underscore of its id, in its label field, its repository, "
-    "its language. What is measured by label leaves out edits without one.",
+    help="What labels an edit: its id up to the last underscore, its label field, its repository, or its language. "
+    "Edits without a label are left out.",
 )
 
 
@@ -42,7 +41,7 @@ min_confidence_option = click.option(
     type=Number(0, 1),
     default=_min_confidence,
     show_default="0.4",
-    help="How sure history must be that a place is due.",
+    help="Minimum confidence of a place; less certain ones are left out.",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,70 +14,41 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", metavar="EDITS")
-@click.argument("models", metavar="MODEL…", nargs=-1, required=True)
+@click.argument("models", metavar="MODEL...", nargs=-1, required=True)
 @label_option
+@click.option("-k", default=10, show_default=True, type=click.IntRange(1), help="Neighbours that count for R@k.")
 @click.option(
-    "-k", "number", default=10, show_default=True, type=click.IntRange(1), help="For recall among the k nearest."
+    "--sample", default=10_000, show_default=True, type=click.IntRange(2), help="Maximum number of edits, at random."
 )
-@click.option(
-    "--sample", default=10_000, show_default=True, type=click.IntRange(2), help="Take at most so many edits, at random."
-)
-@click.option("--by-label", is_flag=True, help="Also show each label, and what it is taken for.")
+@click.option("--by-label", is_flag=True, help="Also show each label, and what it is confused with.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def probe(
-    file: str, models: tuple[str, ...], how: str, number: int, sample: int, by_label: bool, as_json: bool
-) -> None:
-    """Measure what vectors know about labelled edits: is the nearest edit one of the same label?
+def probe(file: str, models: tuple[str, ...], k: int, by_label: bool, as_json: bool, **options: Any) -> None:
+    """Measure what vectors know about labelled edits: does the nearest edit have the same label?
 
     MODEL is the folder of a trained model, packaged, tfidf or diff. Verbatim copies of an edit never count as its
-    neighbours; "distinct" also takes each edit once. R@k: of the k nearest, how many have the label, of as many as
-    could; MAP: mean average precision; silhouette: of the labels, by cosine; Rand and V: k-means with as many groups as
-    labels.
+    neighbours; "distinct" also takes each edit only once. R@k is the share of the k nearest that have the label, of as
+    many as could have it; MAP is mean average precision; silhouette is that of the labels, by cosine; Rand and V
+    compare the labels with as many k-means clusters.
 
     \b
     editvec probe csharp_fixers.jsonl.gz runs/mine tfidf diff
     editvec probe csharp_fixers.jsonl.gz runs/mine --by-label
     """
-    from editvec.cli.terminal import console, print_json
-    from editvec.core.errors import UserError
-    from editvec.data import edit_files
-    from editvec.data.labels import label_of
-    from editvec.data.sampling import select
-    from editvec.evaluation import probe as probing
-    from editvec.vectors import vectorisers
+    from editvec.cli.terminal import console, print_json, progress
+    from editvec.evaluation.probe import probe as run
 
-    chosen = [edit for _, edit in select(edit_files.read(file), number=sample, seed=0)]
-    labelled = [(edit, label) for edit in chosen if (label := label_of(edit, how))]
-    if not labelled:
-        raise UserError(f"no edit of {file} has a label (--label {how}).")
-    edits = [edit for edit, _ in labelled]
-    found = []
-    for name in models:
-        vectoriser = vectorisers.make(name, edits)
-        unread: list[int] = []
-        vectors = vectoriser.encode(edits, unread=unread)
-        skipped = set(unread)
-        kept = [pair for place, pair in enumerate(labelled) if place not in skipped]
-        sides = [edit for edit, _ in kept], [label for _, label in kept]
-        found.append(probing.probe(_short(name), vectors, *sides, k=number, unread=len(unread)))
+    found = run(file, models, k=k, progress=progress, **options)
     if as_json:
-        print_json([each.as_json(number) for each in found])
+        print_json([each.as_json(k) for each in found])
         return
     out = console()
-    _print(found, number)
+    _print(found, k)
     if by_label:
         for each in found:
             _print_labels(each)
     for each in found:
         if each.unread:
             out.print(f"  {each.name}: {each.unread:,} edits that it cannot read are left out.")
-
-
-def _short(name: str) -> str:
-    """The last part of a path, which is what tells models apart in a table."""
-    from pathlib import Path
-
-    return Path(name).name or name
 
 
 def _print(found: list[Probe], number: int) -> None:

@@ -65,6 +65,10 @@ def reproduce(
     from editvec.cli.terminal import print_json
     from editvec.cli.train import setting, watching
     from editvec.core.errors import StoppedError, UserError
+    from editvec.data.extras import require
+
+    for module in ("torch", "pyarrow", "sklearn"):
+        require(module, extra="all", what="Reproductions of the paper")
     from editvec.reproduction import TABLES, Artifacts, budget, make
     from editvec.reproduction.artifacts import describe_time
     from editvec.reproduction.tables import as_json as table_as_json

@@ -39,10 +39,10 @@ def show(
     EDIT is an edit's id, the beginning of one, or its number in the file (#3). Without it, the first edits are shown.
 
     \b
-    editvec show edits.parquet
-    editvec show edits.parquet '#17'
-    editvec show edits.parquet -n 20 --random --like Assert
-    editvec show edits.parquet '#17' --actions
+    editvec show edits.jsonl.gz
+    editvec show edits.jsonl.gz '#17'
+    editvec show edits.jsonl.gz -n 20 --random --like Assert
+    editvec show edits.jsonl.gz '#17' --actions
     """
     from editvec.cli.terminal import console, print_edit, print_json, printable
     from editvec.data import edit_files

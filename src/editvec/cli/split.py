@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 _FAR = 0.05
@@ -10,7 +12,7 @@ _FAR = 0.05
 
 @click.command()
 @click.argument("file")
-@click.option("-o", "--out", "folder", default=".", show_default=True, help="The folder for train, dev and test.")
+@click.option("-o", "--out", default=".", show_default=True, help="The folder for train, dev and test.")
 @click.option(
     "--by",
     type=click.Choice(["commit", "project", "time", "edit"]),
@@ -22,34 +24,29 @@ _FAR = 0.05
 @click.option("--seed", default=0, show_default=True, help="Another seed, another split.")
 @click.option(
     "--format",
-    "ending",
-    default="parquet",
+    default="jsonl.gz",
     show_default=True,
-    help="parquet, jsonl, jsonl.gz, tsv or tsv.gz.",
+    help="jsonl.gz, jsonl, parquet, tsv.gz or tsv.",
 )
 @click.option("--remove-leak", is_flag=True, help="Leave out of dev and test what train (or dev) holds verbatim.")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
-def split(
-    file: str, folder: str, by: str, shares: str, seed: int, ending: str, remove_leak: bool, as_json: bool
-) -> None:
+def split(file: str, by: str, as_json: bool, **options: Any) -> None:
     """Split an edit file into train, dev and test, and measure what leaks between them.
 
     \b
-    editvec split edits.parquet -o data --by commit
-    editvec split edits.parquet -o data --by time --remove-leak
+    editvec split edits.jsonl.gz -o data --by commit
+    editvec split edits.jsonl.gz -o data --by time --remove-leak
     """
     from editvec.cli.terminal import describe, print_json, printable
-    from editvec.data.splits import parse_shares, split_file
-    from editvec.data.stats import leak_as_json
+    from editvec.data.splits import split as run
 
-    result = split_file(file, folder, by=by, shares=parse_shares(shares), seed=seed, ending=ending, clean=remove_leak)
+    result = run(file, by=by, **options)
     if as_json:
-        print_json({"files": result.written, "leak": leak_as_json(result.leak), "removed": remove_leak})
+        print_json(result.as_json())
         return
     total = sum(result.leak.counts.values())
-    wanted = [share / sum(parse_shares(shares)) for share in parse_shares(shares)]
     reached = [result.leak.counts[name] / max(1, total) for name in result.files]
-    if total and max(abs(one - other) for one, other in zip(wanted, reached, strict=True)) > _FAR:
+    if total and max(abs(one - other) for one, other in zip(result.shares, reached, strict=True)) > _FAR:
         said = " / ".join(f"{share:.0%}" for share in reached)
         hint = (
             ""
@@ -60,6 +57,6 @@ def split(
     for name, path in result.files.items():
         leaked = ""
         if name != "train":
-            verb = "left out because they" if remove_leak else "of them"
+            verb = "left out because they" if result.removed else "of them"
             leaked = f"; {describe(result.leak.leaked[name])} ({result.leak.share(name):.1%}) {verb} occur before"
         click.echo(f"{printable(str(path))}: {describe(result.written[name])} edits{leaked}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -23,36 +22,21 @@ def stats(files: tuple[str, ...], most: int, skip_bad: bool, as_json: bool) -> N
     With several files, such as the splits of a data set, also how many edits of each occur verbatim in those before.
 
     \b
-    editvec stats edits.parquet
+    editvec stats edits.jsonl.gz
     editvec stats train.jsonl.gz dev.jsonl.gz test.jsonl.gz --json
     """
-    from editvec.cli.terminal import counted, print_json
-    from editvec.data import edit_files
-    from editvec.data.splits import mark_leaks
-    from editvec.data.stats import leak_as_json, measure
+    from editvec.cli.terminal import print_json, progress
+    from editvec.data.stats import stats as run
 
-    damage = edit_files.Damage() if skip_bad else None
-    measured = {}
-    for file in files:
-        edits = counted(edit_files.read(file, damage=damage), f"Counting {file}", edit_files.count(file))
-        measured[file] = measure(edits)
-    leak = None
-    if len(files) > 1:
-        leak, _ = mark_leaks(
-            [(file, partial(edit_files.read, file, damage=damage and edit_files.Damage())) for file in files]
-        )
+    counted = run(files, skip_bad=skip_bad, progress=progress)
     if as_json:
-        answer = {
-            "files": {file: found.as_json(most) for file, found in measured.items()},
-            "leak": leak_as_json(leak) if leak else {},
-            "skipped": damage.count if damage else 0,
-        }
-        print_json(answer)
+        print_json(counted.as_json(most))
         return
-    for file, found in measured.items():
+    for file, found in counted.files.items():
         _print(file, found, most)
-    if leak:
-        _print_leak(leak)
+    if counted.leak:
+        _print_leak(counted.leak)
+    damage = counted.damage
     if damage and damage.count:
         click.echo(f"editvec: skipped {damage.count} damaged lines; the first: {damage.first[0]}", err=True)
 

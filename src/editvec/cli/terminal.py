@@ -33,6 +33,12 @@ def in_one_line(text: str) -> str:
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def one_line(code: str, longest: int = 60) -> str:
+    """Return code on one line, shortened."""
+    line = " ".join(code.split()) or "(nothing)"
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
 def read_stdin() -> bytes:
     """All of it."""
     if sys.stdin is None or sys.stdin.closed:
@@ -49,9 +55,16 @@ def console() -> Console:
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout, for machines."""
-    import orjson
+    from editvec.core.files import to_json
 
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode())
+    click.echo(to_json(value, indent=True).decode())
+
+
+def tell_filtered(count: int) -> None:
+    """Says on stderr how many files were not looked at because a filter of git rewrites them."""
+    if count:
+        files = "1 file was" if count == 1 else f"{describe(count)} files were"
+        click.echo(f"{files} left out: a filter of git rewrites them (filter= in .gitattributes).", err=True)
 
 
 def describe(number: float) -> str:

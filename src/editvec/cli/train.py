@@ -55,14 +55,18 @@ def train(
 
     \b
     editvec train --train train.jsonl.gz --dev dev.jsonl.gz -o runs/mine
-    editvec train --train edits.parquet -o runs/bag --encoder bag --recipe iclr19 epochs=10 fraction=0.2
+    editvec train --train edits.jsonl.gz -o runs/bag --encoder bag --recipe iclr19 epochs=10 fraction=0.2
     editvec train -o runs/mine --resume
-    editvec train --init packaged --train edits.parquet -o runs/ours epochs=3
-    editvec train --init runs/ours --editor graph2tree --train edits.parquet -o runs/ours/second editor_only=true
-    torchrun --nproc-per-node 2 -m editvec train --train train.parquet -o runs/two
+    editvec train --init packaged --train edits.jsonl.gz -o runs/ours epochs=3
+    editvec train --init runs/ours --editor graph2tree --train edits.jsonl.gz -o runs/ours/second editor_only=true
+    torchrun --nproc-per-node 2 -m editvec train --train train.jsonl.gz -o runs/two
     """
     from editvec.cli.terminal import print_json
     from editvec.core.errors import StoppedError, UserError
+    from editvec.data.extras import require
+
+    for module in ("torch", "pyarrow"):
+        require(module, extra="train", what="Training runs")
     from editvec.neural import config as configuration
     from editvec.neural.model import load
     from editvec.training import CHECKPOINT, Files, OtherFailedError, leads, resume

@@ -1,14 +1,17 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, locks that end with their process, the place of the cache, and JSON that can
+name any file."""
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_IMODE
-from typing import IO
+from typing import IO, Any
 
 from editvec.core.errors import UserError
 
@@ -53,8 +56,9 @@ def atomic(path: Path, *, like: os.stat_result | None = None) -> Iterator[IO[byt
         if like is None:
             temporary.chmod(0o666 & ~_umask())
         else:
-            with suppress(OSError):
-                os.chown(temporary, like.st_uid, like.st_gid)
+            if sys.platform != "win32":
+                with suppress(OSError):
+                    os.chown(temporary, like.st_uid, like.st_gid)
             temporary.chmod(S_IMODE(like.st_mode))
         temporary.replace(path)
     finally:
@@ -71,6 +75,68 @@ def write_atomically(path: Path, content: bytes | memoryview) -> None:
     """Writes a file that appears when it is whole."""
     with atomic(path) as stream:
         stream.write(content)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock that a file stands for; BlockingIOError while another process holds it.
+
+    It is SQLite's lock on an empty database: the same on every system, and released when the process ends, however it
+    ends.
+    """
+    import sqlite3
+
+    database = sqlite3.connect(path, timeout=0, isolation_level=None)
+    try:
+        try:
+            database.execute("PRAGMA journal_mode = MEMORY")
+            database.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY":
+                raise UserError(f"cannot lock {path} ({error}). Choose another place.") from None
+            raise BlockingIOError(f"{path} is locked") from None
+        yield
+    finally:
+        database.close()
+
+
+def cache_home() -> Path:
+    """Return the folder of editvec's caches: below $XDG_CACHE_HOME, or where the system keeps a user's caches."""
+    if given := os.environ.get("XDG_CACHE_HOME"):
+        return Path(given) / "editvec"
+    if sys.platform == "win32" and (local := os.environ.get("LOCALAPPDATA")):
+        return Path(local) / "editvec" / "cache"
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "editvec"
+
+
+def to_json(value: Any, *, indent: bool = False) -> bytes:
+    """JSON of a value; a byte of a file's name that is no UTF-8 is an escape of its own, such as \\udce9."""
+    import orjson
+
+    try:
+        return orjson.dumps(value, default=str, option=orjson.OPT_INDENT_2 if indent else None)
+    except orjson.JSONEncodeError as error:
+        if "surrogates" not in str(error):
+            raise
+    return json.dumps(value, default=_plain, indent=2 if indent else None).encode()
+
+
+def _plain(value: Any) -> str:
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+
+
+def from_json(data: bytes) -> Any:
+    """What `to_json` was given; orjson's JSONDecodeError for what is no JSON."""
+    import orjson
+
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        # Its escapes that stand for a byte are no text to orjson.
+        if b"\\udc" in data.lower():
+            with suppress(ValueError, RecursionError):
+                return json.loads(data)
+        raise
 
 
 def _umask() -> int:

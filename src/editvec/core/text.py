@@ -87,3 +87,9 @@ def as_utf8(data: bytes) -> bytes | None:
     except UnicodeDecodeError:
         return data.decode("latin-1").encode()
     return data
+
+
+def line_and_column(data: bytes, offset: int) -> tuple[int, int]:
+    """Return the line and the column of an offset, both counted from 1; columns count characters."""
+    start = data.rfind(b"\n", 0, offset) + 1
+    return data.count(b"\n", 0, offset) + 1, len(data[start:offset].decode(errors="replace")) + 1

@@ -43,14 +43,8 @@ _MINED_ID = re.compile(r"([^|]+)\|([0-9a-f]{7,64})\|(.+)_\d+", re.S)
 _LABELLED_ID = re.compile(r"([A-Za-z]+\d+)_\d+")
 
 
-def edit_from_jsonl(line: bytes) -> Edit:
-    """An edit of the published GitHubEdits format."""
-    try:
-        record = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise ValueError(f"not JSON ({error})") from None
-    if not isinstance(record, dict):
-        raise ValueError("not a JSON object")
+def edit_from_githubedits(record: dict[str, Any]) -> Edit:
+    """Return the edit of a record of the published GitHubEdits format."""
     for name, kind in _FIELDS.items():
         if name not in record:
             raise ValueError(f"the field {name} is missing")
@@ -76,7 +70,7 @@ def edit_from_jsonl(line: bytes) -> Edit:
     return _with_own(plain, record[_OWN]) if _OWN in record else plain
 
 
-def edit_to_jsonl(edit: Edit) -> bytes:
+def edit_to_githubedits(edit: Edit) -> bytes:
     """An edit as a line of the published GitHubEdits format: canonical tokens, trees where the edit has Roslyn's. In a
     field of our own what that format has none for."""
     context_before, context_behind = edit.model_context

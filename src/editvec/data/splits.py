@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from editvec.core.edit import Edit
 from editvec.core.errors import UserError
@@ -109,16 +110,25 @@ def without(edits: Iterable[Edit], forms: set[int]) -> Iterator[Edit]:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """What a split wrote: a file and a count a side, and the leak between the sides before any was removed."""
+class Split:
+    """What a split wrote: a file and a count per side, and the leak between the sides before any was removed."""
 
     files: dict[str, Path]
     written: dict[str, int]
     leak: Leak
+    shares: tuple[float, ...]
+    """The shares that were asked for, in all 1."""
+    removed: bool
+    """Whether the leak was removed."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        leak = {name: self.leak.leaked[name] for name in self.leak.counts}
+        return {"files": self.written, "leak": leak, "removed": self.removed}
 
 
 def parse_shares(text: str) -> tuple[float, ...]:
-    """`80,10,10` as numbers; UserError when it is not three of them."""
+    """Return `80,10,10` as numbers; UserError unless there are three of them."""
     try:
         shares = tuple(float(part) for part in text.split(","))
     except ValueError:
@@ -128,33 +138,43 @@ def parse_shares(text: str) -> tuple[float, ...]:
     return shares
 
 
-def split_file(
+def split(
     file: str | Path,
-    folder: str | Path,
+    out: str | Path = ".",
     *,
-    by: str,
-    shares: Sequence[float],
-    seed: int,
-    ending: str,
-    clean: bool,
-) -> Result:
-    """Splits an edit file into three in a folder. The file is read a few times, never held in memory."""
-    folder = Path(folder)
+    by: str = "commit",
+    shares: str = "80,10,10",
+    seed: int = 0,
+    format: str = "jsonl.gz",
+    remove_leak: bool = False,
+) -> Split:
+    """Split an edit file into train, dev and test in a folder, and measure what leaks between them.
+
+    What `by` names stays together: a "commit", a "project", an "edit"; with "time" the oldest edits train. With
+    `remove_leak`, dev and test lose the edits that an earlier side holds verbatim. The file is read a few times, never
+    held in memory.
+
+    Raises:
+        UserError: The shares make no sense, or the file would be overwritten.
+
+    Example:
+        >>> import editvec
+        >>> editvec.split("edits.jsonl.gz", "data", by="time", remove_leak=True).written
+    """
+    wanted = parse_shares(shares)
+    folder = Path(out)
     make_folder(folder)
-    targets = {name: folder / f"{name}.{ending}" for name in NAMES}
+    targets = {name: folder / f"{name}.{format}" for name in NAMES}
     if any(target.exists() and target.samefile(file) for target in targets.values()):
         raise UserError(f"{file} would be overwritten by its own split. Choose another folder with -o.")
-    if by == "time":
-        assign = assign_by_time(edit_files.read(file), shares)
-    else:
-        assign = assign_by_group(by, shares, seed)
+    assign = assign_by_time(edit_files.read(file), wanted) if by == "time" else assign_by_group(by, wanted, seed)
 
-    def side(wanted: int) -> Iterator[Edit]:
-        return (edit for edit in edit_files.read(file) if assign(edit) == wanted)
+    def side(number: int) -> Iterator[Edit]:
+        return (edit for edit in edit_files.read(file) if assign(edit) == number)
 
-    leak, forms = mark_leaks([(name, partial(side, at)) for at, name in enumerate(NAMES)])
+    leak, hashes = mark_leaks([(name, partial(side, at)) for at, name in enumerate(NAMES)])
     written = {}
     for at, (name, target) in enumerate(targets.items()):
-        edits = without(side(at), forms[name]) if clean else side(at)
+        edits = without(side(at), hashes[name]) if remove_leak else side(at)
         written[name] = edit_files.write(target, edits)
-    return Result(targets, written, leak)
+    return Split(targets, written, leak, tuple(share / sum(wanted) for share in wanted), remove_leak)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from editvec.core.edit import Edit
-from editvec.data.splits import Leak
+from editvec.data import edit_files
+from editvec.data.progress import Stages, counted, silent
+from editvec.data.splits import Leak, mark_leaks
 from editvec.diff import Tag, align, edit_distance
 from editvec.syntax import tree
 
@@ -157,3 +161,45 @@ def leak_as_json(leak: Leak) -> dict[str, Any]:
         }
         for name in leak.counts
     }
+
+
+@dataclass(slots=True)
+class FileStats:
+    """What several edit files hold."""
+
+    files: dict[str, Stats] = field(default_factory=dict)
+    leak: Leak | None = None
+    """How many edits of each file occur in those before it; None for one file."""
+    damage: edit_files.Damage | None = None
+
+    def as_json(self, most: int) -> dict[str, Any]:
+        """Return it as JSON values, with the `most` frequent edits."""
+        return {
+            "files": {file: found.as_json(most) for file, found in self.files.items()},
+            "leak": leak_as_json(self.leak) if self.leak else {},
+            "skipped": self.damage.count if self.damage else 0,
+        }
+
+
+def stats(files: Sequence[str | Path], *, skip_bad: bool = False, progress: Stages = silent) -> FileStats:
+    """Count what edit files hold: lengths, distances, vocabulary, the most frequent edits, duplicates.
+
+    With several files, such as the splits of a data set, count also how many edits of each occur verbatim in those
+    before it. With `skip_bad`, damaged lines are skipped and counted.
+
+    Raises:
+        BadInputError: A file is damaged.
+
+    Example:
+        >>> import editvec
+        >>> editvec.stats(["edits.jsonl.gz"]).files["edits.jsonl.gz"].edits
+    """
+    damage = edit_files.Damage() if skip_bad else None
+    found = FileStats(damage=damage)
+    for file in map(str, files):
+        read = edit_files.read(file, damage=damage)
+        found.files[file] = measure(counted(read, progress, "Counting", total=edit_files.count(file)))
+    if len(files) > 1:
+        sides = [(str(file), partial(edit_files.read, file, damage=damage and edit_files.Damage())) for file in files]
+        found.leak, _ = mark_leaks(sides)
+    return found

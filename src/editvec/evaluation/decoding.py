@@ -14,8 +14,9 @@ from editvec.data.digests import TrainingDigests
 from editvec.evaluation import metrics
 from editvec.evaluation.metrics import Estimate
 from editvec.neural.batch import by_length
+from editvec.neural.candidate import Candidate
 from editvec.neural.examples import Example, NoTreeError, TooLongError
-from editvec.neural.model import Candidate, EditModel
+from editvec.neural.model import EditModel
 from editvec.neural.vocab import UNKNOWN, read_tokens
 
 _WINDOW = 2048
@@ -125,6 +126,17 @@ class EvaluationReport:
     unseen: Scores = field(default_factory=Scores)
     too_long: int = 0
     no_tree: int = 0
+    knows_seen: bool = False
+    """Whether the model's folder says what it was trained on; if not, `unseen` says nothing."""
+
+    def as_json(self, k: int, *, pruned: bool = False) -> dict[str, Any]:
+        """Return it as JSON values, with the recall among `k` candidates."""
+        return {
+            "all": self.all.as_json(k, pruned=pruned),
+            "unseen": self.unseen.as_json(k, pruned=pruned) if self.knows_seen else None,
+            "too_long": self.too_long,
+            "no_tree": self.no_tree,
+        }
 
     def miss(self, *, seen: bool) -> None:
         """Counts an edit whose tree the model's grammar does not know: it cannot be right, and has no perplexity."""

@@ -12,7 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from editvec.core.errors import UserError
-from editvec.mining.journal import cache_home
+from editvec.core.files import cache_home
 
 
 class PairJournal:

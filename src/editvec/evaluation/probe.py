@@ -8,15 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
+from editvec.core.errors import UserError
+from editvec.data import edit_files
+from editvec.data.extras import require
+from editvec.data.labels import label_of
+from editvec.data.progress import Stages, silent
+from editvec.data.sampling import select
 from editvec.data.splits import token_hash
 from editvec.evaluation import metrics
 from editvec.evaluation.metrics import Estimate
+from editvec.vectors import vectorisers
 from editvec.vectors.clusters import kmeans
 from editvec.vectors.index import unit
 from editvec.vectors.vectorisers.base import Vectors
@@ -77,7 +85,7 @@ class Probe:
         return {"model": self.name, "dim": self.dim, "unread": self.unread, **sides}
 
 
-def probe(
+def probe_vectors(
     name: str,
     vectors: Vectors,
     edits: Sequence[Edit],
@@ -105,8 +113,7 @@ def probe(
 def _side(
     units: Vectors, forms: NDArray[np.uint64], labels: NDArray[np.str_], k: int, watch: Callable[[int], None]
 ) -> Side:
-    from sklearn.metrics import adjusted_rand_score, silhouette_score, v_measure_score
-
+    scores = require("sklearn.metrics", extra="vectors", what="Measures of clusters")
     nearest, recalls, precisions = [], [], []
     for row in range(len(units)):
         others = np.flatnonzero(forms != forms[row])
@@ -131,9 +138,9 @@ def _side(
         macro=float(np.mean(list(by_label.values()))) if by_label else float("nan"),
         recall=_mean(recalls),
         precision=_mean(precisions),
-        silhouette=float(silhouette_score(units, labels, metric="cosine")) if apart else float("nan"),
-        rand=float(adjusted_rand_score(labels, groups)),
-        v_measure=float(v_measure_score(labels, groups)),
+        silhouette=float(scores.silhouette_score(units, labels, metric="cosine")) if apart else float("nan"),
+        rand=float(scores.adjusted_rand_score(labels, groups)),
+        v_measure=float(scores.v_measure_score(labels, groups)),
         by_label=by_label,
         confused=_confused(labels, found),
     )
@@ -149,3 +156,42 @@ def _confused(labels: NDArray[np.str_], found: NDArray[np.str_]) -> list[tuple[s
         (str(one), str(other), int(count)) for one, other, count in zip(*pairs, counts, strict=True) if one != other
     ]
     return sorted(wrong, key=lambda each: (-each[2], each[0], each[1]))
+
+
+def probe(
+    file: str | Path,
+    models: Sequence[str],
+    *,
+    label: str = "id",
+    k: int = 10,
+    sample: int = 10_000,
+    progress: Stages = silent,
+) -> list[Probe]:
+    """Measure what vectors know about labelled edits, for each model: a folder, "packaged", "tfidf" or "diff".
+
+    At most `sample` edits are taken, at random; `label` says where an edit's label is.
+
+    Raises:
+        UserError: No edit has a label, or there is no such model.
+
+    Example:
+        >>> import editvec
+        >>> found = editvec.probe("csharp_fixers.jsonl.gz", ["packaged", "tfidf"])
+        >>> found[0].distinct.accuracy.value
+    """
+    chosen = [edit for _, edit in select(edit_files.read(file), number=sample, seed=0)]
+    labelled = [(edit, found) for edit in chosen if (found := label_of(edit, label))]
+    if not labelled:
+        raise UserError(f"no edit of {file} has a label (--label {label}).")
+    edits = [edit for edit, _ in labelled]
+    probes = []
+    with progress("Probing", "models") as advance:
+        for number, name in enumerate(models, 1):
+            unread: list[int] = []
+            vectors = vectorisers.make(name, edits).encode(edits, unread=unread)
+            skipped = set(unread)
+            kept = [pair for place, pair in enumerate(labelled) if place not in skipped]
+            sides = [edit for edit, _ in kept], [found for _, found in kept]
+            probes.append(probe_vectors(Path(name).name or name, vectors, *sides, k=k, unread=len(unread)))
+            advance(number, len(models), len(edits))
+    return probes

@@ -13,18 +13,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
+from editvec.core.errors import UserError
+from editvec.data import edit_files
+from editvec.data.labels import label_of
+from editvec.data.progress import Stages, silent
+from editvec.data.splits import token_hash
 from editvec.evaluation import metrics
 from editvec.evaluation.journal import PairJournal
 from editvec.evaluation.metrics import Estimate
 from editvec.neural.examples import Example, NoTreeError, TooLongError
 from editvec.neural.model import EditModel
 from editvec.neural.vocab import read_tokens
+from editvec.suggest.few_shot import SETTINGS, FewShotEditor
+from editvec.vectors.vectorisers import Trained
 
 Ranks = NDArray[np.int64]
 NEVER = 0
@@ -102,7 +110,7 @@ def answer_pairs(
     the editor by its word, as the paper does; else its answers are read back (`EditModel.write_like`)."""
     examples = [_example(model, edit) for edit in edits]
     readable = [place for place, example in enumerate(examples) if example is not None]
-    shown = model.show([edits[place] for place in readable])
+    shown = FewShotEditor(model).show([edits[place] for place in readable])
     rows = {place: row for row, place in enumerate(readable)}
     truths = [read_tokens(edit, lowercase=model.config.lowercase)[1] for edit in edits]
     ranks = np.zeros(len(made), np.int64)
@@ -122,7 +130,7 @@ def answer_pairs(
                 answers = model.write(sources, vectors if is_gold else model.transfer(vectors), k=k)
             else:
                 targets = [edits[made.targets[pair]] for pair in asked]
-                answers = model.write_like(targets, [shown.at([seed]) for seed in seeds], k=k)
+                answers = FewShotEditor(model).write_like(targets, [shown.at([seed]) for seed in seeds], k=k)
             for pair, candidates in zip(asked, answers, strict=True):
                 wanted = truths[made.targets[pair]]
                 ranks[pair] = metrics.rank_of(wanted, [each.tokens for each in candidates]) or NEVER
@@ -292,3 +300,49 @@ def _resample_seeds(seeds: NDArray[np.int64], hits: NDArray[np.bool_], chance: n
     right, asked = np.bincount(place, hits), np.bincount(place)
     chosen = chance.integers(0, len(asked), (_RESAMPLES, len(asked)))
     return _Resampled(float(hits.mean()), right[chosen].sum(axis=1) / asked[chosen].sum(axis=1))
+
+
+def transfer(
+    model: str | Path,
+    file: str | Path,
+    *,
+    protocol: str = "iclr19",
+    label: str = "id",
+    seeds: int = 10,
+    pairs: int | None = None,
+    seed: int = 0,
+    k: int = 5,
+    plain: bool = False,
+    journal: Path | None = None,
+    progress: Stages = silent,
+) -> Summary:
+    """Measure how well an edit that was shown once is applied to other edits of the same label.
+
+    Protocol "iclr19" is the paper's: the best of `seeds` random seed edits per label, applied to all edits of the
+    label. "all-pairs" takes every edit as the seed of every other, at most `pairs` per label. With `plain`, the
+    editor's answers are not ranked by reading them back. Answers are kept in `journal`, by default in the cache, so
+    that an interrupted call goes on.
+
+    Raises: UserError: No edit has a label, or there is no such model.
+
+    Example:
+        >>> import editvec
+        >>> summary = editvec.transfer("packaged", "csharp_fixers.jsonl.gz", protocol="all-pairs", pairs=60)
+        >>> summary.macro.accuracy.value
+    """
+    trained = Trained.load(Path(model))
+    labelled = [(edit, label_of(edit, label)) for edit in edit_files.read(file, trees=trained.needs_trees)]
+    edits = [edit for edit, found in labelled if found]
+    if not edits:
+        raise UserError(f"no edit of {file} has a label (--label {label}).")
+    alike = trained.model.config.encoder == "none"
+    made = plan(
+        [found for _, found in labelled if found], protocol, num_seeds=seeds, max_pairs=pairs, alike=alike, seed=seed
+    )
+    content = [(edit.id, token_hash(edit), edit.model_context) for edit in edits]
+    reading_back = None if plain else (SETTINGS, trained.second_digest)
+    about = (trained.digest, content, protocol, seeds, pairs, seed, k, reading_back)
+    kept = PairJournal(journal, about) if journal else PairJournal.in_cache(about)
+    with progress(protocol, "pairs") as advance:
+        ranks = answer_pairs(trained.model, edits, made, k=k, plain=plain, journal=kept, watch=advance)
+    return summarise(made, ranks, k=k)

@@ -9,7 +9,7 @@ from posixpath import normpath
 from shutil import rmtree
 
 from editvec.core.errors import UserError
-from editvec.mining.journal import cache_home
+from editvec.core.files import cache_home
 from editvec.mining.recipes import Recipe
 from editvec.syntax.languages import Markup, code_languages, get, prose_languages
 from editvec.vcs import git
@@ -22,7 +22,7 @@ def locate(place: str) -> git.Repository:
     folder = cache_home() / "clones" / blake2b(place.encode(), digest_size=12).hexdigest()
     if folder.exists():
         repository = git.open_repository(folder)
-        git.update(repository)
+        git.update(repository, place)
         return repository
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = folder.with_suffix(".partial")

@@ -16,6 +16,7 @@ FILTERS: dict[str, str] = {
     "vendored": "files of other projects (vendor/, third_party/, node_modules/ …)",
     "generated": "files that a program wrote",
     "lfs-pointer": "pointers to files in Git LFS",
+    "filtered": "edits of files that a filter of git rewrites (filter= in HEAD's .gitattributes)",
     "too-large": "files over the size limit, missing, or not text",
     "mass-reformatting": "commits that mostly change white space in many places",
     "too-many-lines": "hunks with more changed lines than --max-lines",

@@ -1,49 +1,137 @@
-"""What `editvec learn` leaves behind, and what other verbs read of it: `patterns.json`, `rules/*.yml`, `edits.parquet`,
-`report.html`. The folder tells git to leave it alone.
+"""What `editvec learn` leaves behind, and what other verbs read of it: `patterns.json`, `rules/*.yml`, `edits.jsonl.gz`
+and `report.html`. The folder tells git to leave it alone. Its `manifest.json` lists the files that `learn` wrote: only
+they are ever replaced or removed, so that what people put beside them stays, and a folder without one is not touched.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from editvec.core.edit import Edit
 from editvec.core.errors import BadInputError, UserError
-from editvec.core.files import make_folder, write_atomically
+from editvec.core.files import from_json as json_of
+from editvec.core.files import make_folder, to_json, write_atomically
 from editvec.data import edit_files
-from editvec.patterns.learn import Learned
 from editvec.patterns.pattern import SCHEMA, Pattern, from_json
+from editvec.rules.rule import Rule, load_rules
+from editvec.vcs.git import Repository, work_tree
 
 NAME = ".editvec"
-PATTERNS, RULES, EDITS, REPORT = "patterns.json", "rules", "edits.parquet", "report.html"
+PATTERNS, RULES, EDITS, REPORT = "patterns.json", "rules", "edits.jsonl.gz", "report.html"
+MANIFEST, _IGNORE = "manifest.json", ".gitignore"
+_TOOL, _MANIFEST_SCHEMA = "editvec", 1
+_ALWAYS = frozenset({PATTERNS, EDITS, REPORT})
 _SAFE = re.compile(r"[a-z0-9][a-z0-9-]{0,80}\.yml\Z")
+_BEGUN = re.compile(rf"\.{re.escape(MANIFEST)}\..*\.partial\Z")
+"""What a run that was killed before all else leaves."""
 
 
-def save(folder: Path, learned: Learned, about: Mapping[str, Any], page: str) -> None:
-    """Writes what was learned; rules of an earlier time that are no more are removed."""
-    rules = folder / RULES
-    make_folder(rules)
+def save(folder: Path, patterns: Sequence[Pattern], edits: Iterable[Edit], about: Mapping[str, Any], page: str) -> None:
+    """Writes what was learned; of an earlier time, the rules that are no more are removed. Killed at any moment, it
+    leaves a folder that it knows as its own."""
+    folder = folder.resolve()
+    rules = {f"{RULES}/{pattern.name}.yml": pattern.rule.yaml for pattern in patterns if pattern.rule}
+    names = {*_always(folder), *rules}
+    owned = check(folder, names)
+    make_folder(folder)
+    _claim(folder, owned | names)
+    make_folder(folder / RULES)
     if folder.name == NAME:
-        write_atomically(folder / ".gitignore", b"*\n")
-    written = set()
-    for pattern in learned.patterns:
-        if pattern.rule:
-            write_atomically(rules / f"{pattern.name}.yml", pattern.rule.encode())
-            written.add(f"{pattern.name}.yml")
-    edit_files.write(folder / EDITS, learned.edits)
+        write_atomically(folder / _IGNORE, b"*\n")
+    for name, rule in rules.items():
+        write_atomically(folder / name, rule.encode())
+    edit_files.write(folder / EDITS, edits)
     entries = [
         pattern.as_json(number, f"{RULES}/{pattern.name}.yml" if pattern.rule else None)
-        for number, pattern in enumerate(learned.patterns, 1)
+        for number, pattern in enumerate(patterns, 1)
     ]
     document = {"schema": SCHEMA, **about, "patterns": entries}
-    write_atomically(folder / PATTERNS, orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    write_atomically(folder / PATTERNS, to_json(document, indent=True))
     write_atomically(folder / REPORT, page.encode("utf-8", "replace"))
-    for file in rules.iterdir():
-        if _SAFE.match(file.name) and file.name not in written:
-            file.unlink()
+    for name in owned - names:
+        (folder / name).unlink(missing_ok=True)
+    _claim(folder, names)
+
+
+def check(folder: Path, names: Collection[str] = _ALWAYS) -> set[str]:
+    """The files in a folder that an earlier `learn` wrote. UserError where the folder is not one of `learn`'s, or where
+    something stands in the way of the names to be written; BadInputError for a damaged manifest."""
+    folder = folder.resolve()
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file. Give -o a folder.")
+    owned = _owned(folder)
+    for name in sorted({RULES, MANIFEST, *names, *owned}):
+        path = folder / name
+        if path.is_symlink():
+            raise UserError(
+                f"{path} is a symbolic link, which learn never writes through. Remove it, or choose another -o."
+            )
+        if path.is_dir() and name != RULES:
+            raise UserError(f"{path} is a folder. Move it away, or give another folder with -o.")
+        if path.exists() and name not in owned and name not in (RULES, MANIFEST):
+            raise UserError(f"{path} is not what learn wrote. Move it away, or give another folder with -o.")
+    return owned
+
+
+def _owned(folder: Path) -> set[str]:
+    """The names that a folder's manifest lists, or, without one, those in the `patterns.json` of an earlier version."""
+    if os.path.lexists(folder / MANIFEST):
+        return _listed(folder)
+    if not folder.is_dir() or all(_BEGUN.match(file.name) for file in folder.iterdir()):
+        return set()
+    if not (folder / PATTERNS).is_file() or (folder / PATTERNS).is_symlink() or (folder / RULES).is_symlink():
+        raise UserError(f"{folder} holds files that learn did not write. Give a new or an empty folder with -o.")
+    try:
+        load(folder)
+        rules = {entry["rule"]["file"] for entry in about(folder)["patterns"] if entry["rule"]}
+        return {*_always(folder), *filter(_is_name, rules)}
+    except BadInputError as error:
+        raise UserError(f"{folder} is not what learn left: {error} Or give an empty folder with -o.") from None
+
+
+def _listed(folder: Path) -> set[str]:
+    """What a folder's manifest lists: names that `learn` writes, and no other ones."""
+    path = folder / MANIFEST
+    advice = "Give another folder with -o, or delete this one."
+    if path.is_symlink() or not path.is_file():
+        raise UserError(f"{path} is no plain file. {advice}")
+    try:
+        document = orjson.loads(path.read_bytes())
+        ours = document["tool"] == _TOOL and document["schema"] == _MANIFEST_SCHEMA
+        names = document["files"]
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise BadInputError(path, None, f"not a manifest of editvec learn ({error})", advice) from None
+    if not ours or not isinstance(names, list):
+        raise BadInputError(path, None, "not a manifest of this version of editvec", advice)
+    for name in names:
+        if not isinstance(name, str) or not _is_name(name):
+            raise BadInputError(path, None, f"lists {name!r}, which learn does not write", advice)
+    return set(names)
+
+
+def _always(folder: Path) -> frozenset[str]:
+    """What `learn` writes whatever it learned."""
+    return _ALWAYS | {_IGNORE} if folder.name == NAME else _ALWAYS
+
+
+def _is_name(name: str) -> bool:
+    """Whether `learn` may write a file of that name."""
+    return (
+        name == _IGNORE
+        or name in _ALWAYS
+        or (name.startswith(f"{RULES}/") and _SAFE.match(name[len(RULES) + 1 :]) is not None)
+    )
+
+
+def _claim(folder: Path, names: Collection[str]) -> None:
+    document = {"schema": _MANIFEST_SCHEMA, "tool": _TOOL, "files": sorted(names)}
+    write_atomically(folder / MANIFEST, orjson.dumps(document, option=orjson.OPT_INDENT_2))
 
 
 def load(folder: Path) -> list[Pattern]:
@@ -61,7 +149,7 @@ def about(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise UserError(f"{folder} holds no patterns. Learn some first: editvec learn.")
     try:
-        document: dict[str, Any] = orjson.loads(path.read_bytes())
+        document: dict[str, Any] = json_of(path.read_bytes())
         schema = document["schema"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise _foreign(folder, error) from None
@@ -74,7 +162,7 @@ def _foreign(folder: Path, error: Exception) -> BadInputError:
     return BadInputError(folder / PATTERNS, None, f"not what editvec learn writes ({error}). Learn again.")
 
 
-def _rule(folder: Path, entry: Mapping[str, Any]) -> str | None:
+def _rule(folder: Path, entry: Mapping[str, Any]) -> Rule | None:
     if not entry["rule"]:
         return None
     name = Path(entry["rule"]["file"]).name
@@ -83,7 +171,25 @@ def _rule(folder: Path, entry: Mapping[str, Any]) -> str | None:
     path = folder / RULES / name
     if not path.is_file():
         raise BadInputError(path, None, "the rule is missing. Learn again.")
-    return path.read_text(encoding="utf-8")
+    try:
+        rules = load_rules(path.read_text(encoding="utf-8"), path)
+    except UnicodeDecodeError:
+        raise BadInputError(path, None, "not UTF-8. Learn again.") from None
+    if len(rules) != 1:
+        raise BadInputError(path, None, "not one rule. Learn again.")
+    return rules[0]
+
+
+def default_folder(repository: Repository) -> Path:
+    """Return `.editvec` at the top of the work tree, or here for a repository without one.
+
+    Raises:
+        UserError: It is a symbolic link, which came with the repository.
+    """
+    folder = (work_tree(repository) or Path.cwd()) / NAME
+    if folder.is_symlink():
+        raise UserError(f"{folder} is a symbolic link. Remove it, or name a folder with --out or --patterns.")
+    return folder
 
 
 def pick(patterns: Sequence[Pattern], which: Sequence[str]) -> list[Pattern]:

@@ -1,196 +1,105 @@
-"""All of the main job, stage by stage: mine → encode → group → rules → history's evidence → places still due."""
+"""Learn the edits that a repository keeps making."""
 
 from __future__ import annotations
 
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from editvec.core.edit import Edit
-from editvec.diff.signature import Signature, signature_of
-from editvec.mining import mine
-from editvec.patterns.find import find_places
-from editvec.patterns.grouping import group
-from editvec.patterns.pattern import MIN_CONFIDENCE, Evidence, Pattern
-from editvec.patterns.rules import patterns_of
-from editvec.rules.rule import ProseRule, Rule, dump
-from editvec.suggest.editor import find_by_editor
-from editvec.suggest.evidence import OldFiles, evidence_of
-from editvec.vcs.worktree import File, present_files
+from editvec.core.about import __version__
+from editvec.data.progress import Stages, silent
+from editvec.mining.batch import MiningTask
+from editvec.mining.options import locate, pick_languages, pick_paths
+from editvec.mining.recipes import get_recipe
+from editvec.mining.run import MiningRequest
+from editvec.patterns import folder as folders
+from editvec.patterns.pattern import MIN_CONFIDENCE
+from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
+from editvec.vcs.git import Repository
 
 if TYPE_CHECKING:
     from editvec.neural.model import EditModel
 
-Advance = Callable[[int, int, int], None]
-"""Told done, total, found."""
+NO_MODEL = "none"
+Report = Callable[[Learned, Mapping[str, Any]], str]
+"""Renders a report of what was learned, and of where, as an HTML page."""
 
 
-@dataclass(frozen=True, slots=True)
-class LearnRequest:
-    """What to learn from, and what counts."""
+def learn(
+    repo: str | Path = ".",
+    out: Path | None = None,
+    *,
+    language: Sequence[str] = (),
+    since: str | None = None,
+    until: str | None = None,
+    range: str | None = None,
+    paths: Sequence[str] = (),
+    prose: bool = False,
+    model: EditModel | str | Path | None = None,
+    min_edits: int = 3,
+    min_commits: int = 2,
+    min_confidence: float = MIN_CONFIDENCE,
+    workers: int = 0,
+    report: Report | None = None,
+    progress: Stages = silent,
+) -> Learned:
+    """Learn the edits that a repository keeps making, as rules, and where they are still due.
 
-    mining: mine.MiningRequest
-    min_edits: int = 3
-    min_commits: int = 2
-    max_groups: int = 150
-    """The most frequent groups that rules are made for."""
-    max_edited: int = 20
-    """The most worthy patterns without a rule that the editor is tried on."""
-    min_confidence: float = MIN_CONFIDENCE
-    """A place is due when history makes it at least so sure."""
-    revision: str | None = None
-    """Look for places in the files of this revision, not in the work tree."""
+    The patterns, their rules, their edits and a report (if `report` renders one) are written to `out`, by default
+    `.editvec` at the top of the work tree. `model` is a loaded model, its folder, "none", or None for the packaged one.
+    Interrupted, the same call goes on; called again later, it mines only new commits.
 
+    Raises:
+        GitError: The repository cannot be read.
+        UserError: An option makes no sense, or `out` holds files of somebody else.
 
-@dataclass(slots=True)
-class Learned:
-    """What was learned."""
-
-    edits: list[Edit]
-    vectors: NDArray[np.float32] | None
-    patterns: list[Pattern]
-    """The most worthy first."""
-    report: mine.MiningReport
-    groups: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
-    """Stage → how long it took."""
-
-
-Stages = Callable[[str, str], AbstractContextManager[Advance]]
-"""Given a stage's title and the unit that it counts, a progress to tell."""
-
-
-def silent(title: str, unit: str) -> AbstractContextManager[Advance]:
-    """No progress is shown."""
-    return nullcontext(mine.silent)
-
-
-def learn(request: LearnRequest, model: EditModel | None = None, stages: Stages = silent) -> Learned:
-    """Learns a repository's patterns. Without a model, edits are grouped by their shapes alone, and places are found by
-    rules alone."""
-    report = mine.MiningReport()
-    learned = Learned([], None, [], report)
-    repository = request.mining.task.repository
-    with _stage(learned, stages, "Mining", "commits") as advance:
-        learned.edits = list(mine.edits(request.mining, report, advance))
-    if model is not None and learned.edits:
-        with _stage(learned, stages, "Encoding", "edits") as advance:
-            learned.vectors = _encode(model, learned.edits, advance)
-    with _stage(learned, stages, "Grouping", "edits"):
-        groups = group(learned.edits, learned.vectors, min_edits=request.min_edits, min_commits=request.min_commits)
-        learned.groups = len(groups)
-    with _stage(learned, stages, "Rules", "groups") as advance:
-        found = patterns_of(
-            groups[: request.max_groups],
-            learned.edits,
-            min_edits=request.min_edits,
-            min_commits=request.min_commits,
-            progress=advance,
-        )
-        named = _named(found)
-    with _stage(learned, stages, "History", "languages") as advance, OldFiles(repository) as past:
-        doubts = _doubts(named, learned.edits)
-        tried = _recorded(named, past, doubts, advance)
-    with _stage(learned, stages, "Finding", "files") as advance:
-        ruled = [pattern for pattern in tried if pattern.rule and pattern.evidence]
-        files = list(present_files(repository, {pattern.language for pattern in tried}, revision=request.revision))
-        places = find_places(ruled, files, request.min_confidence, advance)
-    if model is not None:
-        with _stage(learned, stages, "Editing", "patterns") as advance:
-            bare = [pattern for pattern in tried if not pattern.rule]
-            places |= _edited(model, bare, files, doubts, request, advance)
-    learned.patterns = sorted(
-        (places.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)
+    Example:
+        >>> import editvec
+        >>> learned = editvec.learn("~/src/gin", since="3 years ago")
+        >>> for pattern in learned.patterns:
+        ...     print(pattern.before, "->", pattern.after, len(pattern.places))
+    """
+    recipe = get_recipe("prose" if prose else "default")
+    repository = locate(str(repo))
+    folder = out or folders.default_folder(repository)
+    folders.check(folder)
+    task = MiningTask(repository, recipe, pick_languages(language, recipe), pick_paths(paths))
+    request = LearnRequest(
+        MiningRequest(
+            task,
+            revisions=tuple(range.split()) if range else (),
+            since=since,
+            until=until,
+            workers=workers,
+        ),
+        min_edits=min_edits,
+        min_commits=min_commits,
+        min_confidence=min_confidence,
     )
+    learned = learn_patterns(request, _model(model), progress)
+    learned.folder = folder
+    about = about_of(repository, learned)
+    page = report(learned, about) if report is not None else ""
+    folders.save(folder, learned.patterns, learned.edits, about, page)
     return learned
 
 
-@contextmanager
-def _stage(learned: Learned, stages: Stages, title: str, unit: str) -> Iterator[Advance]:
-    start = time.monotonic()
-    with stages(title, unit) as advance:
-        yield advance
-    learned.seconds[title] = time.monotonic() - start
-
-
-def _encode(model: EditModel, edits: Sequence[Edit], advance: Advance) -> NDArray[np.float32]:
-    parts = []
-    for start in range(0, len(edits), 1024):
-        parts.append(model.encode(edits[start : start + 1024]))
-        advance(start + len(parts[-1]), len(edits), 0)
-    return np.concatenate(parts)
-
-
-def _edited(
-    model: EditModel,
-    bare: Sequence[Pattern],
-    files: Sequence[File],
-    doubts: dict[str, Evidence],
-    request: LearnRequest,
-    advance: Advance,
-) -> dict[str, Pattern]:
-    """The most worthy of the patterns without a rule, with the places that the editor is sure of."""
-    chosen = sorted(bare, key=lambda pattern: (-pattern.worth, pattern.name))[: request.max_edited]
-    found: dict[str, Pattern] = {}
-    for number, pattern in enumerate(chosen):
-        advance(number, len(chosen), sum(len(each.places) for each in found.values()))
-        places = find_by_editor(model, pattern, files, doubts[pattern.name])
-        found[pattern.name] = pattern.with_places(tuple(s for s in places if s.confidence >= request.min_confidence))
-    return found
-
-
-def _named(found: Sequence[tuple[Pattern, Rule | ProseRule | None]]) -> list[Pattern]:
-    """Each with a name of its own, and its rule with the same."""
-    used: Counter[str] = Counter()
-    named = []
-    for pattern, rule in sorted(found, key=lambda item: (-item[0].num_edits, item[0].before, item[0].after)):
-        used[pattern.name] += 1
-        name = pattern.name if used[pattern.name] == 1 else f"{pattern.name}-{used[pattern.name]}"
-        text = dump({**rule.as_dict(), "id": name, "message": pattern.title or rule.summary}) if rule else None
-        named.append(replace(pattern, name=name, rule=text))
-    return named
-
-
-def _doubts(named: Sequence[Pattern], edits: Sequence[Edit]) -> dict[str, Evidence]:
-    """Of each pattern, by name, how often people made the reverse edit, and how long ago they last made this one."""
-    shapes = Counter((edit.language, signature_of(edit)) for edit in edits)
-    end = max((edit.source.author_date for edit in edits if edit.source and edit.source.author_date), default=None)
+def about_of(repository: Repository, learned: Learned) -> dict[str, Any]:
+    """Return where and from what was learned, as it stands in `patterns.json`."""
     return {
-        pattern.name: Evidence(
-            0,
-            0,
-            reversed=shapes[pattern.language, _reverse(signature_of(pattern.edits[0]))],
-            years=(end - pattern.span[1]).days / 365.25 if end and pattern.span else 0.0,
-        )
-        for pattern in named
+        "version": __version__,
+        "repository": repository.name,
+        "head": repository.attempt("rev-parse", "HEAD").stdout.decode().strip(),
+        "commits": learned.report.commits,
+        "hunks": learned.report.hunks,
+        "edits": len(learned.edits),
+        "seconds": {stage: round(seconds, 2) for stage, seconds in learned.seconds.items()},
     }
 
 
-def _recorded(named: Sequence[Pattern], past: OldFiles, doubts: dict[str, Evidence], advance: Advance) -> list[Pattern]:
-    """Each with what history says of its rule."""
-    languages = sorted({pattern.language for pattern in named if pattern.rule})
-    said: dict[str, Evidence | None] = {}
-    for number, language in enumerate(languages):
-        advance(number, len(languages), 0)
-        ruled = [pattern for pattern in named if pattern.rule and pattern.language == language]
-        for pattern, evidence in zip(ruled, evidence_of(past, ruled, language), strict=True):
-            doubt = doubts[pattern.name]
-            said[pattern.name] = replace(doubt, matched=evidence.matched, edited=evidence.edited) if evidence else None
-    return [_believed(pattern, said.get(pattern.name)) for pattern in named]
+def _model(model: EditModel | str | Path | None) -> EditModel | None:
+    from editvec.neural.model import EditModel, load
 
-
-def _believed(pattern: Pattern, evidence: Evidence | None) -> Pattern:
-    """A pattern with its evidence; without its rule where that does not match in any of its files as they were."""
-    if evidence is not None and not evidence.edited:
-        return replace(pattern, rule=None, support=0)
-    return replace(pattern, evidence=evidence)
-
-
-def _reverse(shape: Signature) -> Signature:
-    return Signature(tuple((added, removed) for removed, added in shape.runs))
+    if isinstance(model, EditModel):
+        return model
+    return None if model is not None and str(model) == NO_MODEL else load(model)

@@ -15,6 +15,8 @@ from typing import Any
 
 from editvec.core.edit import Edit
 from editvec.core.match import Suggestion
+from editvec.rules.rule import Rule
+from editvec.suggest.evidence import Evidence
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
 
@@ -25,52 +27,6 @@ SCHEMA = 2
 _WORD = re.compile(r"\w+|[^\w\s]")
 _NO_EVIDENCE = 0.3
 """The share of a pattern of which history says nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What people did where a rule matches: in files in which they made such edits, as they were before."""
-
-    matched: int
-    edited: int
-    """Of those matched, the places that were edited so there and then."""
-    reversed: int = 0
-    """How often people made the reverse edit."""
-    left: int = 0
-    """Places where it matches today: nobody edited them so far."""
-    years: float = 0.0
-    """Since people last made the edit, until the history ends."""
-
-    @property
-    def share(self) -> float:
-        """Of all that matched, then and today, what was edited so and not taken back."""
-        return (self.edited + 1) / (self.matched + self.left + 2) * self._forward
-
-    @property
-    def _forward(self) -> float:
-        return (self.edited + 1) / (self.edited + 1 + self.reversed)
-
-    @property
-    def confidence(self) -> float:
-        """How sure it is that a match is due: the share of its matches that people edited so, less the share of reverse
-        edits, and less the longer ago they last made it. A place left until today may be due, or fine as it is: it
-        counts a quarter, and more the longer people have left it alone. One edit and one match more are assumed, so
-        that a short evidence is not a perfect one. (The numbers: see the back-test in EXPERIMENTS.md.)"""
-        weight = min(1.5, 0.25 + 0.3 * self.years)
-        precision = (self.edited + 1) / (self.matched + weight * self.left + 2)
-        fresh: float = 0.5 ** (max(0.0, self.years - 1) / 4)
-        return precision * self._forward * fresh
-
-    def as_json(self) -> dict[str, Any]:
-        """For machines."""
-        return {
-            "matched": self.matched,
-            "edited": self.edited,
-            "reversed": self.reversed,
-            "left": self.left,
-            "years": self.years,
-            "confidence": round(self.confidence, 4),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +47,8 @@ class Pattern:
     authors: int
     span: tuple[datetime, datetime] | None = None
     """The first and the last time it was made."""
-    rule: str | None = None
-    """As YAML, where one was verified."""
+    rule: Rule | None = None
+    """Where one was verified."""
     support: int = 0
     """How many of the edits the rule makes exactly."""
     of_imports: bool = False
@@ -166,7 +122,7 @@ class Pattern:
 _EVIDENCE = ("matched", "edited", "reversed", "left", "years")
 
 
-def from_json(entry: Mapping[str, Any], rule: str | None) -> Pattern:
+def from_json(entry: Mapping[str, Any], rule: Rule | None) -> Pattern:
     """What `as_json` wrote, with its rule's text; without its edits and places."""
     dates = [datetime.fromisoformat(entry[key]) for key in ("first", "last") if entry[key]]
     evidence = entry["evidence"]

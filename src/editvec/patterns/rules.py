@@ -13,7 +13,7 @@ from editvec.patterns.grouping import EditGroup, num_authors, num_commits
 from editvec.patterns.naming import Messages, slug_of
 from editvec.patterns.pattern import Pattern
 from editvec.rules.induction import induce, make_rules
-from editvec.rules.rule import ProseRule, Rule
+from editvec.rules.rule import InducedRule, ProseRule
 from editvec.rules.sites import edit_example
 from editvec.rules.verification import VerifiedRule, verify
 from editvec.syntax import languages
@@ -28,9 +28,11 @@ _ROUNDS = 3
 _WITNESSES = 120
 
 
-def rules_of(edits: Sequence[Edit], min_edits: int, min_commits: int) -> list[tuple[Rule | ProseRule, list[Edit]]]:
+def rules_of(
+    edits: Sequence[Edit], min_edits: int, min_commits: int
+) -> list[tuple[InducedRule | ProseRule, list[Edit]]]:
     """The verified rules of a group, each with the edits that it makes exactly; each edit is one rule's."""
-    kept: list[tuple[Rule | ProseRule, list[Edit]]] = []
+    kept: list[tuple[InducedRule | ProseRule, list[Edit]]] = []
     taken: set[str] = set()
     for verified in _rounds(edits, taken, min_edits):
         before = len(taken)
@@ -55,7 +57,7 @@ def _rounds(edits: Sequence[Edit], taken: set[str], min_edits: int) -> Iterator[
     for _ in range(_ROUNDS):
         teachers = spread([edit for edit in known if edit.id not in taken], _TEACHERS)
         verified = induce([examples[edit.id] for edit in teachers], min_support=2) if len(teachers) > 1 else []
-        rules = [each.rule for each in verified if isinstance(each.rule, Rule)]
+        rules = [each.rule for each in verified if isinstance(each.rule, InducedRule)]
         verifications = verify(rules, [examples[edit.id] for edit in known])
         yield [VerifiedRule(rule, verification) for rule, verification in zip(rules, verifications, strict=True)]
 
@@ -67,11 +69,11 @@ def patterns_of(
     min_edits: int,
     min_commits: int,
     progress: Callable[[int, int, int], None],
-) -> list[tuple[Pattern, Rule | ProseRule | None]]:
+) -> list[tuple[Pattern, InducedRule | ProseRule | None]]:
     """The patterns of groups, named. Two groups with one rule are one pattern; a group without a rule in which only
     punctuation changed (a parameter more here and there) is none."""
     messages = Messages(edits)
-    ruled: dict[tuple[str, str, str], tuple[Rule | ProseRule, dict[str, Edit]]] = {}
+    ruled: dict[tuple[str, str, str], tuple[InducedRule | ProseRule, dict[str, Edit]]] = {}
     bare: list[tuple[EditGroup, list[Edit]]] = []
     for number, group in enumerate(groups):
         progress(number, len(groups), len(ruled))
@@ -83,7 +85,7 @@ def patterns_of(
             _, known = ruled.setdefault((rule.language, *rule.sides), (rule, {}))
             known |= {edit.id: edit for edit in made}
     progress(len(groups), len(groups), len(ruled))
-    patterns: list[tuple[Pattern, Rule | ProseRule | None]] = []
+    patterns: list[tuple[Pattern, InducedRule | ProseRule | None]] = []
     for rule, known in ruled.values():
         made = list(known.values())
         patterns.append((_pattern(made, messages, *rule.sides, support=len(made)), rule))

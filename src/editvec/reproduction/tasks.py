@@ -89,7 +89,7 @@ def probe(artifacts: Artifacts, name: str) -> Any:
         unread: list[int] = []
         vectors = trained.encode(edits, unread=unread)
         kept = [edit for place, edit in enumerate(edits) if place not in set(unread)]
-        return probing.probe(name, vectors, kept, [label_of(edit) for edit in kept]).as_json(10)
+        return probing.probe_vectors(name, vectors, kept, [label_of(edit) for edit in kept]).as_json(10)
 
     return artifacts.result(f"probe-{name}", work)
 

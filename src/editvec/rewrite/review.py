@@ -1,51 +1,170 @@
-"""Accepting and rejecting places one by one: what was accepted is a patch on disk at any time, and what was said is
-there again the next time."""
+"""Review: a person accepts and rejects edits one by one, in a terminal (`review`) or on a page (`Decisions`).
+
+A review writes each accepted edit at once, so that nothing is lost when it is broken off. Decisions are kept beside the
+patch that they make, and are there again the next time.
+"""
 
 from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
-from editvec.core.files import write_atomically
+from editvec.core.errors import UserError
+from editvec.core.files import from_json, to_json, write_atomically
 from editvec.core.match import Suggestion
+from editvec.core.splice import TextEdit, splice
 from editvec.core.text import FileText
-from editvec.patterns.pattern import Pattern
 from editvec.rewrite.patch import unified_diff
+from editvec.rewrite.plan import FilePlan, breaks
+from editvec.rewrite.writer import write_file
+from editvec.syntax.languages import Language, language_of
 
 _VERDICTS = ("accept", "reject", "")
 
 
-class Decisions:
-    """What a person says about the places of patterns in the work tree at `top`; the accepted ones go into `patch`."""
+class Then(Enum):
+    """What a review does after a choice."""
 
-    def __init__(self, patterns: Sequence[Pattern], top: Path, patch: Path) -> None:
+    ASK = "ask"
+    TAKE_ALL = "take all"
+    STOP = "stop"
+
+
+class Choice(NamedTuple):
+    """What a person says about an edit: the edit to write, perhaps another one, or None; and how to go on."""
+
+    edit: TextEdit | None
+    then: Then = Then.ASK
+
+
+Choose = Callable[[FilePlan, bytes, TextEdit], Choice]
+"""Asked about an edit of a file with the bytes that the file has by now."""
+
+
+@dataclass(slots=True)
+class Reviewed:
+    """What came of a review."""
+
+    num_places: int = 0
+    num_files: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def review(plans: Iterable[FilePlan], choose: Choose, reviewed: Reviewed) -> None:
+    """Ask about every edit of some plans and write each that is wanted at once; `reviewed` counts them."""
+    then = Then.ASK
+    for plan in plans:
+        if plan.problem:
+            reviewed.problems.append(f"{plan.path}: not written: {plan.problem}.")
+            continue
+        then = _review_file(plan, choose, reviewed, then)
+        if then is Then.STOP:
+            return
+
+
+def _review_file(plan: FilePlan, choose: Choose, reviewed: Reviewed, then: Then) -> Then:
+    assert plan.path is not None
+    data, shift, passed, before = plan.before, 0, 0, reviewed.num_places
+    for edit in plan.edits:
+        # What the person rewrote by hand is not asked about again.
+        if edit.start < passed:
+            continue
+        here = TextEdit(edit.start + shift, edit.end + shift, edit.text)
+        wanted: TextEdit | None = here
+        if then is not Then.TAKE_ALL:
+            wanted, then = choose(plan, data, here)
+        if wanted is not None:
+            after = splice(data, [wanted])
+            try:
+                write_file(plan.path, data, after)
+            except (OSError, UserError) as error:
+                reviewed.problems.append(f"{plan.path}: not written: {error}")
+                break
+            data, passed = after, max(wanted.end, here.end) - shift
+            shift += len(wanted.text) - (wanted.end - wanted.start)
+            reviewed.num_places += 1
+        if then is Then.STOP:
+            break
+    reviewed.num_files += reviewed.num_places > before
+    return then
+
+
+def is_sound(plan: FilePlan, data: bytes, edit: TextEdit) -> bool:
+    """Return whether a file would parse no worse with an edit."""
+    language = language_of(plan.path.name) if plan.path is not None else None
+    return not isinstance(language, Language) or not breaks(language, data, splice(data, [edit]))
+
+
+class EditedLines:
+    """The lines that an edit would make, for a person to change, and the way back to the bytes of the file."""
+
+    def __init__(self, data: bytes, edit: TextEdit) -> None:
+        source = FileText(data)
+        self._codec = source.codec
+        text = data.decode(self._codec)
+        start, end = (len(data[:offset].decode(self._codec)) for offset in (edit.start, edit.end))
+        low = text.rfind("\n", 0, start) + 1
+        behind = text.find("\n", end)
+        high = len(text) if behind < 0 else behind + 1
+        lines = text[low:start] + edit.text.decode(self._codec) + text[end:high]
+        self.text = lines.replace("\r\n", "\n")
+        self._low, self._high = (len(text[:at].encode(self._codec)) for at in (low, high))
+        self._ends = lines.endswith("\n")
+        self._has_crlf = "\r\n" in lines or (source.has_crlf and "\n" not in lines)
+
+    def edit(self, written: str) -> TextEdit:
+        """Return the edit that puts changed lines into the file; UserError where its encoding lacks a character."""
+        if not self._ends:
+            written = written.removesuffix("\n")
+        if self._has_crlf:
+            written = written.replace("\n", "\r\n")
+        try:
+            return TextEdit(self._low, self._high, written.encode(self._codec))
+        except UnicodeEncodeError as error:
+            raise UserError(f"{self._codec} has no {error.object[error.start : error.end]!r}.") from None
+
+
+class Decisions:
+    """Verdicts of a person about suggestions in the work tree at `top`; the accepted ones go into `patch`.
+
+    `suggestions` pairs the id of each pattern with its suggestions; a place on the page is named by both numbers.
+    """
+
+    def __init__(self, suggestions: Sequence[tuple[str, Sequence[Suggestion]]], top: Path, patch: Path) -> None:
         self._top, self._patch, self._kept = top, patch, patch.with_suffix(".json")
         self._places: dict[str, Suggestion] = {}
         self._names: dict[str, str] = {}
-        for number, pattern in enumerate(patterns, 1):
-            for index, place in enumerate(pattern.places):
+        for number, (pattern, places) in enumerate(suggestions, 1):
+            for index, place in enumerate(places):
                 key = f"{number}-{index}"
                 self._places[key] = place
-                self._names[key] = f"{pattern.id} {place.start} {place.path} {place.before}"
+                self._names[key] = f"{pattern} {place.start} {place.path} {place.before}"
         self._said: dict[str, str] = {}
         self.num_lost = 0
-        """Of what was accepted before, as many places are no longer there."""
+        """Places that were accepted before and are no longer there."""
         self._lock = Lock()
         self._remember()
 
     def state(self) -> dict[str, Any]:
-        """Everything said so far."""
+        """Return everything said so far."""
         return {"said": self._said, "patch": str(self._patch), "accepted": len(list(_accepted(self._said)))}
 
     def decide(self, request: Any) -> dict[str, Any]:
-        """Takes one verdict, {place, verdict}, and writes the patch anew; ValueError for what makes no sense, or when
-        the place's file is no longer as it was. What was accepted where a file changed since is taken back."""
+        """Take one verdict, {place, verdict}, and write the patch anew.
+
+        What was accepted in a file that changed since is taken back.
+
+        Raises:
+            ValueError: The request makes no sense, or the place's file is no longer as it was.
+        """
         if not isinstance(request, dict) or request.get("place") not in self._places:
             raise ValueError("no such place")
         if request.get("verdict") not in _VERDICTS:
@@ -60,13 +179,13 @@ class Decisions:
             self._said = said
             write_atomically(self._patch, diff)
             kept = {self._names[other]: verdict for other, verdict in said.items() if verdict}
-            write_atomically(self._kept, orjson.dumps(kept, option=orjson.OPT_INDENT_2))
+            write_atomically(self._kept, to_json(kept, indent=True))
         return self.state()
 
     def _remember(self) -> None:
-        """What was said another time about places that are still there."""
+        """Read what was said at another time about places that are still there."""
         try:
-            kept = orjson.loads(self._kept.read_bytes())
+            kept = from_json(self._kept.read_bytes())
         except (OSError, orjson.JSONDecodeError):
             return
         if isinstance(kept, dict):
@@ -75,7 +194,7 @@ class Decisions:
             self.num_lost = before - len(list(_accepted(self._said)))
 
     def _diff(self, said: dict[str, str]) -> bytes:
-        """The accepted places as a diff that `git apply` takes."""
+        """Return the accepted places as a diff that `git apply` takes."""
         by_file: dict[str, list[Suggestion]] = defaultdict(list)
         for key in _accepted(said):
             by_file[self._places[key].path].append(self._places[key])
@@ -88,7 +207,7 @@ class Decisions:
         return b"".join(parts)
 
     def _is_there(self, place: Suggestion) -> bool:
-        """Whether a place is as it was when it was found."""
+        """Return whether a place is as it was when it was found."""
         try:
             data = FileText((self._top / place.path).read_bytes()).utf8
         except OSError:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from editvec.core.errors import GitError, UserError
@@ -15,13 +17,14 @@ from editvec.vcs.filters import is_generated_name, is_generated_text, is_vendore
 MAX_BYTES = git.MAX_TEXT_BYTES
 
 
-def find_files(paths: Sequence[Path], names: Collection[str]) -> Iterator[Path]:
+def find_files(paths: Sequence[Path], names: Collection[str], tally: Counter[str] | None = None) -> Iterator[Path]:
     """The files of the given languages: those named, and those below the folders named that are neither ignored by git
-    nor vendored nor generated. UserError for a path that is not there."""
+    nor vendored nor generated. Of these, what a filter of git rewrites is left out, and counted in the tally. UserError
+    for a path that is not there."""
     seen: set[Path] = set()
     for path in paths:
         if path.is_dir():
-            found: Iterable[Path] = _below(path, names)
+            found: Iterable[Path] = _below(path, names, Counter() if tally is None else tally)
         elif path.exists():
             found = [path]
         else:
@@ -32,28 +35,34 @@ def find_files(paths: Sequence[Path], names: Collection[str]) -> Iterator[Path]:
                 yield file
 
 
-def _below(folder: Path, names: Collection[str]) -> Iterator[Path]:
-    listed = _tracked(folder)
-    for name in sorted(_walk(folder) if listed is None else listed):
-        language = language_of(name)
-        if language is None or language.name not in names or is_vendored(name) or is_generated_name(name):
-            continue
-        file = folder / name
-        # What a link leads to is there under its own name, or not of this tree.
-        if not file.is_symlink() and file.is_file() and leads_nowhere_else(file, folder):
+def _below(folder: Path, names: Collection[str], tally: Counter[str]) -> Iterator[Path]:
+    repository = git.Repository(folder.resolve(), folder.name)
+    listed = _tracked(repository)
+    with ExitStack() as stack:
+        attributes = None if listed is None else stack.enter_context(git.Attributes(repository))
+        for name in sorted(_walk(folder) if listed is None else listed):
+            language = language_of(name)
+            if language is None or language.name not in names or is_vendored(name) or is_generated_name(name):
+                continue
+            file = folder / name
+            # What a link leads to is there under its own name, or not of this tree.
+            if file.is_symlink() or not file.is_file() or not leads_nowhere_else(file, folder):
+                continue
+            if attributes is not None and attributes.is_filtered(name):
+                tally["filtered"] += 1
+                continue
             yield file
 
 
-def _tracked(folder: Path) -> list[str] | None:
-    """What git tracks below a folder, and what it neither tracks nor ignores; None outside of a repository."""
+def _tracked(repository: git.Repository) -> list[str] | None:
+    """What git tracks below a folder, and what it neither tracks nor ignores; None outside of a work tree."""
     try:
-        repository = git.Repository(folder.resolve(), folder.name)
-        done = repository.attempt("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        if git.work_tree(repository) is None:
+            return None
     except FileNotFoundError:
         return None
-    if done.returncode:
-        return None
-    return list(dict.fromkeys(os.fsdecode(name) for name in done.stdout.split(b"\0") if name))
+    listed = repository.run("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    return list(dict.fromkeys(os.fsdecode(name) for name in listed.split(b"\0") if name))
 
 
 def _walk(folder: Path) -> Iterator[str]:
@@ -83,9 +92,10 @@ def dirty_files(files: Sequence[Path]) -> list[Path]:
         changed: set[str] = set()
         for command in (("diff-files",), ("diff-index", "--cached", "HEAD")):
             try:
-                done = git.Repository(folder, folder.name).attempt(
-                    *command[:1], "--name-only", "--relative", "-z", *command[1:]
-                )
+                repository = git.Repository(folder, folder.name)
+                if git.work_tree(repository) is None:
+                    return []
+                done = repository.attempt(*command[:1], "--name-only", "--relative", "-z", *command[1:])
             except (FileNotFoundError, GitError):
                 return []
             changed |= {os.fsdecode(name) for name in done.stdout.split(b"\0")}

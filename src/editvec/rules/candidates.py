@@ -11,7 +11,7 @@ from functools import lru_cache
 import tree_sitter as ts
 
 from editvec.rules.antiunify import NAMES, Generalised, Hole, Inner, Template, UnboundError, Use, generalise
-from editvec.rules.rule import Metavariable, Rule, RulePiece, digest
+from editvec.rules.rule import InducedRule, Metavariable, RulePiece, digest
 from editvec.rules.sites import NodePair, Site
 from editvec.rules.template import name_holes, weigh, write
 from editvec.rules.values import innermost, is_list, is_spoken_for
@@ -71,9 +71,9 @@ def common(sites: Sequence[Site], language: Language, *, min_weight: float = MIN
             yield found
 
 
-def candidates(sites: Sequence[Site], language: Language, *, min_weight: float = MIN_WEIGHT) -> list[Rule]:
+def candidates(sites: Sequence[Site], language: Language, *, min_weight: float = MIN_WEIGHT) -> list[InducedRule]:
     """The rules that the sites may be examples of, the most general first."""
-    rules: list[Rule] = []
+    rules: list[InducedRule] = []
     number = 0
     for found in common(sites, language, min_weight=0.0):
         name_holes(found, language)
@@ -139,7 +139,7 @@ def _may_vanish(hole: Hole) -> bool:
     return hole.leaf and len(set(hole.inner_kinds)) == 1 and hole.role not in NAMES
 
 
-def _rule(found: Generalised, language: Language) -> Rule | None:
+def _rule(found: Generalised, language: Language) -> InducedRule | None:
     name_holes(found, language)
     text = write(found.before, one_line=bool(language.terminator))
     kind = _node(found.before).kind
@@ -151,7 +151,7 @@ def _rule(found: Generalised, language: Language) -> Rule | None:
         _metavariable(hole, language, loosens=_loosens(hole.name, text, after, language)) for hole in found.holes
     )
     piece = RulePiece(text, kind, place)
-    return Rule(
+    return InducedRule(
         id=digest(language.name, text, after, kind),
         language=language.name,
         before=piece,

@@ -10,7 +10,7 @@ from editvec.rules.antiunify import UnboundError, generalise
 from editvec.rules.candidates import MIN_WEIGHT, candidates, levels
 from editvec.rules.hierarchy import SiteGroup, hierarchy
 from editvec.rules.prose import induce_prose
-from editvec.rules.rule import Rule
+from editvec.rules.rule import InducedRule
 from editvec.rules.sites import RuleExample, edit_example, sites
 from editvec.rules.verification import Verification, VerifiedRule, verify
 from editvec.syntax import languages
@@ -46,7 +46,7 @@ def induce(
     language = examples[0].language
     for joined in (False, True):
         found = [site for example in examples for site in sites(example, joined=joined)]
-        rules: dict[Rule, None] = {}
+        rules: dict[InducedRule, None] = {}
         for cluster in hierarchy(found, language):
             if len({site.example.id for site in cluster}) >= min_support:
                 rules |= dict.fromkeys(_candidates(cluster, language, min_weight))
@@ -56,7 +56,7 @@ def induce(
     return []
 
 
-def _candidates(cluster: SiteGroup, language: Language, min_weight: float, halvings: int = 2) -> list[Rule]:
+def _candidates(cluster: SiteGroup, language: Language, min_weight: float, halvings: int = 2) -> list[InducedRule]:
     """The rules that a cluster may be examples of. One site that only looks like the others can be in the way of all:
     where there is no rule, there may be one of each half."""
     rules = candidates(cluster, language, min_weight=min_weight)
@@ -69,7 +69,7 @@ def _candidates(cluster: SiteGroup, language: Language, min_weight: float, halvi
 
 def _as_written(kept: list[VerifiedRule], examples: Sequence[RuleExample]) -> list[VerifiedRule]:
     """The rules whose verification holds for the very YAML that a user gets."""
-    rules = [each.rule for each in kept if isinstance(each.rule, Rule)]
+    rules = [each.rule for each in kept if isinstance(each.rule, InducedRule)]
     verifications = verify(rules, examples, as_written=True)
     return [
         VerifiedRule(rule, verification)
@@ -79,7 +79,7 @@ def _as_written(kept: list[VerifiedRule], examples: Sequence[RuleExample]) -> li
 
 
 def _cover(
-    rules: list[Rule], verifications: list[Verification], min_support: int, max_elsewhere: float
+    rules: list[InducedRule], verifications: list[Verification], min_support: int, max_elsewhere: float
 ) -> list[VerifiedRule]:
     """The most supported verified rules, each with examples that no rule before it explains."""
     good = [
@@ -102,7 +102,7 @@ def _cover(
 def _merit(each: VerifiedRule, covered: set[str]) -> tuple[float, ...]:
     """What is better: explaining more, to the byte, with fewer conditions, in fewer words."""
     rule, verification = each.rule, each.verification
-    assert isinstance(rule, Rule)
+    assert isinstance(rule, InducedRule)
     new = len(set(verification.support) - covered)
     conditions = (bool(rule.inside) and not rule.field) + bool(rule.unlike)
     return (

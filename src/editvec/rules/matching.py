@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from editvec.core.match import Match
 from editvec.rules import astgrep
 from editvec.rules.prose import find_prose
-from editvec.rules.rule import LoadedRule
+from editvec.rules.rule import Rule
 
 
-def match_rules(rules: Sequence[LoadedRule], texts: Sequence[bytes], language: str) -> list[list[Match]]:
+def match_rules(rules: Sequence[Rule], texts: Sequence[bytes], language: str) -> list[list[Match]]:
     """Where rules of one language match in each of the texts, which must be UTF-8."""
     found: list[list[Match]] = [[] for _ in texts]
     code = [rule for rule in rules if rule.prose is None]
     if code:
-        found = astgrep.scan("---\n".join(rule.text for rule in code), texts, language)
+        found = astgrep.scan("---\n".join(rule.yaml for rule in code), texts, language)
     prose = [(rule.id, rule.prose) for rule in rules if rule.prose is not None]
     for matches, text in zip(found, texts, strict=True):
         for name, rule in prose:

@@ -53,7 +53,7 @@ class RulePiece:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class InducedRule:
     """Where `before` stands and the conditions hold, write `after`."""
 
     id: str
@@ -109,7 +109,7 @@ class Rule:
         return dump(self.as_dict())
 
 
-def test_file(rule: Rule, texts: Sequence[tuple[str, str]]) -> str:
+def test_file(rule: InducedRule, texts: Sequence[tuple[str, str]]) -> str:
     """The tests of a rule for `ast-grep test`: it must find every text before and none after."""
     return dump({"id": rule.id, "valid": [after for _, after in texts], "invalid": [before for before, _ in texts]})
 
@@ -179,18 +179,26 @@ def digest(*parts: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadedRule:
-    """A rule as a file has it: any that ast-grep understands, or one for prose."""
+class Rule:
+    """A rule that can be run: any that ast-grep understands, or one for prose."""
 
     id: str
     language: str
-    text: str
-    """The rule's own YAML."""
+    yaml: str
     message: str = ""
     prose: ProseRule | None = None
 
 
-def load_rules(text: str, name: object = "the rule") -> list[LoadedRule]:
+def runnable(rule: InducedRule | ProseRule, name: str = "", message: str = "") -> Rule:
+    """Return an induced rule as one that can be run, under another name and with another message if they are given."""
+    found = rule.as_dict()
+    found |= {"id": name or rule.id, "message": message or found["message"]}
+    return Rule(
+        found["id"], rule.language, dump(found), found["message"], rule if isinstance(rule, ProseRule) else None
+    )
+
+
+def load_rules(text: str, name: object = "the rule") -> list[Rule]:
     """The rules of a YAML text; BadInputError where it holds something else."""
     import yaml
 
@@ -204,7 +212,7 @@ def load_rules(text: str, name: object = "the rule") -> list[LoadedRule]:
     return [_load(each, name) for each in documents]
 
 
-def _load(found: Any, name: object) -> LoadedRule:
+def _load(found: Any, name: object) -> Rule:
     if not isinstance(found, dict) or not isinstance(found.get("language"), str):
         raise BadInputError(name, None, "a rule needs a language. Make one with editvec rule.")
     spoken = str(found["language"]).lower()
@@ -219,12 +227,12 @@ def _load(found: Any, name: object) -> LoadedRule:
         words = {key: str(prose.get(key, "")) for key in ("find", "left", "right")}
         if not any(words.values()):
             raise BadInputError(name, None, "the rule matches everything. Add find:, left: or right:.")
-        return LoadedRule(
+        return Rule(
             identity, language.name, dump(found), message, ProseRule(language.name, after=found["fix"], **words)
         )
     if "rule" not in found:
         raise BadInputError(name, None, f"the rule {identity} has no rule: part.")
-    return LoadedRule(identity, language.name, dump(found | {"language": language.name}), message)
+    return Rule(identity, language.name, dump(found | {"language": language.name}), message)
 
 
 _ALIASES = {

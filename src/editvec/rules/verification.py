@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import orjson
 
@@ -11,7 +12,7 @@ from editvec.core.errors import UserError
 from editvec.core.match import Match
 from editvec.core.splice import apply_matches, disjoint
 from editvec.rules import astgrep
-from editvec.rules.rule import ProseRule, Rule, dump
+from editvec.rules.rule import InducedRule, ProseRule, dump
 from editvec.rules.sites import RuleExample, num_common
 from editvec.syntax.cst import Cst
 
@@ -44,14 +45,26 @@ class Verification:
 class VerifiedRule:
     """A rule with its verification."""
 
-    rule: Rule | ProseRule
+    rule: InducedRule | ProseRule
     verification: Verification
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "id": self.rule.id,
+            "language": self.rule.language,
+            "summary": self.rule.summary,
+            "yaml": self.rule.as_yaml(),
+            "verification": asdict(self.verification),
+        }
 
 
 REFUSED = Verification((), (), (("", "is not taken by ast-grep"),))
 
 
-def verify(rules: Sequence[Rule], examples: Sequence[RuleExample], *, as_written: bool = False) -> list[Verification]:
+def verify(
+    rules: Sequence[InducedRule], examples: Sequence[RuleExample], *, as_written: bool = False
+) -> list[Verification]:
     """The verifications of rules over examples of one language; on the YAML as it will be written where it matters,
     else on the same as JSON, which is quicker to write."""
     if not rules or not examples:

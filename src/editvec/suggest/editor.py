@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice, pairwise
-from typing import TYPE_CHECKING
 
 from editvec.core.edit import Edit, Tokens
 from editvec.core.errors import UserError
@@ -17,18 +16,14 @@ from editvec.core.match import Match, Suggestion
 from editvec.data.sampling import spread
 from editvec.diff import Tag, align
 from editvec.diff.signature import ChangedTokens, changed_tokens_between, signature_of
-from editvec.patterns.find import place_of, sound
-from editvec.patterns.pattern import Evidence, Pattern
-from editvec.rewrite.plan import Finder
-from editvec.suggest.few_shot import Demonstrations
+from editvec.suggest.evidence import Evidence
+from editvec.suggest.few_shot import Demonstrations, FewShotEditor, SnippetCandidate
+from editvec.suggest.match import Finder, as_suggestion, keep_sound
 from editvec.syntax.languages import Language, get
 from editvec.syntax.snippet import snippet_edit
 from editvec.syntax.token import decode
 from editvec.syntax.treesitter import Parsed
 from editvec.vcs.worktree import File
-
-if TYPE_CHECKING:
-    from editvec.neural.model import EditModel, SnippetCandidate
 
 _JUDGES = 12
 """Edits that are left out to see how the others' vector does on them."""
@@ -58,13 +53,13 @@ class _Said:
     right: bool
 
 
-def calibrate(model: EditModel, edits: Sequence[Edit], shown: Demonstrations) -> Calibration | None:
+def calibrate(editor: FewShotEditor, edits: Sequence[Edit], shown: Demonstrations) -> Calibration | None:
     """The lowest score above which nine in ten answers were right: the left-out edits' own befores, which should become
     their afters, and their afters, which should stay. A handful of edits does not show how low a right answer may
     score, so as much again is allowed, down to the next wrong one. None where too few are right."""
     judges = spread(range(len(edits)), _JUDGES) if len(edits) > 1 else []
     asked, wanted, others = [], [], []
-    allowed_changes = 2 * len(judges) * [frozenset(map(model.changed_tokens, edits))]
+    allowed_changes = 2 * len(judges) * [frozenset(map(editor.changed_tokens, edits))]
     for judge in judges:
         edit = edits[judge]
         asked += [(edit.before.text, edit.language), (edit.after.text, edit.language)]
@@ -72,7 +67,7 @@ def calibrate(model: EditModel, edits: Sequence[Edit], shown: Demonstrations) ->
         others += 2 * [shown.without(judge)]
     said = [
         _Said(answer.score, answer.tokens == right)
-        for answer, right in zip(_answers(model, asked, others, allowed_changes), wanted, strict=True)
+        for answer, right in zip(_answers(editor, asked, others, allowed_changes), wanted, strict=True)
         if answer is not None
     ]
     said.sort(key=lambda each: -each.score)
@@ -86,47 +81,49 @@ def calibrate(model: EditModel, edits: Sequence[Edit], shown: Demonstrations) ->
     return best
 
 
-def find_by_editor(model: EditModel, pattern: Pattern, files: Sequence[File], past: Evidence) -> tuple[Suggestion, ...]:
-    """The places where the editor is as sure as it must be. `past` says how often people made the reverse edit and how
-    long ago they last made this one. How sure a place is follows as for a rule: by how often the editor was right, and
-    by how many places people have left as they are. A pattern that promises something has none."""
-    if pattern.promises:
-        return ()
-    names = _shared_names(pattern.edits)
-    candidates = list(islice(_candidates(pattern.edits, files, names), _MOST_TRIED)) if names else []
+def find_by_editor(
+    editor: FewShotEditor, edits: Sequence[Edit], files: Sequence[File], past: Evidence
+) -> tuple[Suggestion, ...]:
+    """Return the places where the editor is as sure as it must be to do what the edits did.
+
+    `past` says how often people made the reverse edit and how long ago they last made this one. The confidence of a
+    place follows as for a rule: from how often the editor was right, and from how many places people have left alone.
+    """
+    names = _shared_names(edits)
+    candidates = list(islice(_candidates(edits, files, names), _MOST_TRIED)) if names else []
     if not candidates:
         return ()
     # Read as the places will be: as pieces of code without their files.
-    pieces = [snippet_edit(each.before.text, each.after.text, each.language) for each in pattern.edits]
-    shown = model.show(pieces)
-    sure = calibrate(model, pieces, shown)
+    pieces = [snippet_edit(each.before.text, each.after.text, each.language) for each in edits]
+    shown = editor.show(pieces)
+    sure = calibrate(editor, pieces, shown)
     if sure is None:
         return ()
-    rewritten = _rewritten(model, pieces, shown, candidates, sure.threshold)
+    rewritten = _rewritten(editor, pieces, shown, candidates, sure.threshold)
     found = [
         (file, match)
         for file, some in groupby(rewritten, key=lambda each: each[0])
-        for match in sound(file, [match for _, match in some])
+        for match in keep_sound(file, [match for _, match in some])
     ]
     evidence = replace(past, matched=sure.said, edited=sure.right, left=len(found))
     why = (
         f"no rule; the editor was right on {sure.right} of {sure.said} when it had not seen the edit; "
         f"{evidence.left} such places are left"
     )
-    return tuple(place_of(file, match, evidence.confidence, why) for file, match in found)
+    return tuple(as_suggestion(file, match, evidence.confidence, why) for file, match in found)
 
 
 def _answers(
-    model: EditModel,
+    editor: FewShotEditor,
     asked: Sequence[tuple[str, str]],
     shown: Sequence[Demonstrations],
     allowed_changes: Sequence[frozenset[ChangedTokens]],
 ) -> list[SnippetCandidate | None]:
     """What the editor would make of pieces of code, given with their languages, when it is to do as the edits did that
     are shown beside each. None where it would do something else, or cannot say it, or it would not parse."""
-    edits = [_readable(model, *each) for each in asked]
+    edits = [_readable(editor, *each) for each in asked]
     places = [place for place, edit in enumerate(edits) if edit is not None]
-    found = model.suggest(
+    found = editor.suggest(
         [edit for edit in edits if edit is not None],
         [shown[place] for place in places],
         k=1,
@@ -140,18 +137,18 @@ def _answers(
     return answers
 
 
-def _readable(model: EditModel, text: str, language: str) -> Edit | None:
+def _readable(editor: FewShotEditor, text: str, language: str) -> Edit | None:
     """A piece of code that is to be edited; None where the model cannot read it."""
     try:
         edit = snippet_edit(text, "", language)
-        model.exampler(edit, with_after=False)
+        editor.model.exampler(edit, with_after=False)
     except UserError:
         return None
     return edit
 
 
 def _rewritten(
-    model: EditModel,
+    editor: FewShotEditor,
     edits: Sequence[Edit],
     shown: Demonstrations,
     candidates: Iterable[tuple[File, int, int]],
@@ -161,7 +158,7 @@ def _rewritten(
     those of a file together."""
     places = [(*place, decode(place[0].data[place[1] : place[2]])) for place in candidates]
     asked = [(_indent_at(file.data, start) + before, file.language) for file, start, _, before in places]
-    answers = _answers(model, asked, len(asked) * [shown], len(asked) * [frozenset(map(model.changed_tokens, edits))])
+    answers = _answers(editor, asked, len(asked) * [shown], len(asked) * [frozenset(map(editor.changed_tokens, edits))])
     for (file, start, end, before), answer in zip(places, answers, strict=True):
         if answer is not None and answer.score >= threshold:
             yield file, Match("editor", start, end, before, answer.text)
@@ -173,10 +170,10 @@ def _indent_at(data: bytes, start: int) -> str:
     return decode(lead) if not lead.strip(b" \t") else ""
 
 
-def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Finder:
+def finder_like(editor: FewShotEditor, examples: Sequence[Edit], sure: float) -> Finder:
     """Finds, in texts of the examples' language, statements like their befores, and rewrites them as the editor would,
     where it does what one of the examples does, and is right with a chance of at least `sure` as far as it can tell."""
-    shown = model.show(examples)
+    shown = editor.show(examples)
     language = examples[0].language
     pieces = [snippet_edit(edit.before.text, edit.after.text, edit.language) for edit in examples]
     # What a single example has, another place may have otherwise, but not what is called where it changes.
@@ -190,7 +187,7 @@ def finder_like(model: EditModel, examples: Sequence[Edit], sure: float) -> Find
         files = [File(str(number), language, text) for number, text in enumerate(texts)]
         found: list[list[Match]] = [[] for _ in texts]
         candidates = (place for file in files for place in _most_alike(models, file))
-        for file, match in _rewritten(model, examples, shown, candidates, math.log(sure)):
+        for file, match in _rewritten(editor, examples, shown, candidates, math.log(sure)):
             found[int(file.path)].append(match)
         return found
 

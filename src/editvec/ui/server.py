@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import orjson
 
 from editvec.core.errors import UserError
+from editvec.core.files import to_json
 
 _MOST = 4096
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'"
@@ -97,7 +98,7 @@ class LocalServer:
                 return False
 
             def _say(self, status: HTTPStatus, value: Answer) -> None:
-                self._send(status, orjson.dumps(value), "application/json")
+                self._send(status, to_json(value), "application/json")
 
             def _send(self, status: HTTPStatus, content: bytes, kind: str) -> None:
                 self.send_response(status)

@@ -1,8 +1,9 @@
 """The only place that runs git: safely, without a shell, on repositories that nobody vouched for.
 
-Nothing from a mined repository's configuration or attributes is executed: hooks, external diffs, textconv, pagers,
-signature programs, file-system monitors and lazy fetches (which could run an ssh command) are all off, and the
-user's own environment cannot point git elsewhere.
+Nothing from a mined repository's configuration or attributes is executed: hooks, external diffs, textconv, filters,
+pagers, signature programs, file-system monitors and lazy fetches (which could run an ssh command) are all off, no
+submodule is entered, and neither the repository's settings nor the user's own environment can point git elsewhere.
+Needs git 2.31.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -39,6 +41,17 @@ _SAFE_CONFIG = {
     "protocol.ext.allow": "never",
 }
 
+_DIFF_OPTIONS = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+"""Of every verb that compares: to look into a submodule, git would run with that one's settings."""
+_FILTER_OFF = {"clean": "", "smudge": "", "process": "", "required": "false"}
+_MAX_DRIVERS = 500
+"""More filters than that are no sane configuration, and no environment has room for any number."""
+_NETWORK_CONFIG = {key: value for key, value in _SAFE_CONFIG.items() if key != "core.sshCommand"} | {
+    "fetch.recurseSubmodules": "false",
+    "submodule.recurse": "false",
+}
+"""For clones of our own: how to reach a host is the user's to say."""
+
 _SMALL = [
     part
     for limit in ("core.deltaBaseCacheLimit=8m", "core.packedGitLimit=16m", "core.packedGitWindowSize=1m")
@@ -64,6 +77,10 @@ def _environment(*, network: bool) -> dict[str, str]:
     return env
 
 
+def _settings(config: dict[str, str]) -> list[str]:
+    return [part for key, value in config.items() for part in ("-c", f"{key}={value}")]
+
+
 @dataclass(frozen=True, slots=True)
 class Repository:
     """A repository on disk: a clone or a bare one."""
@@ -73,8 +90,39 @@ class Repository:
 
     def command(self, *arguments: str) -> list[str]:
         """The command line of a git call in this repository."""
-        settings = [part for key, value in _SAFE_CONFIG.items() for part in ("-c", f"{key}={value}")]
-        return ["git", *settings, "-c", f"safe.directory={self.path}", "-C", str(self.path), *arguments]
+        if arguments[0].startswith("diff"):
+            arguments = (arguments[0], *_DIFF_OPTIONS, *arguments[1:])
+        settings = _settings(_SAFE_CONFIG | {"safe.directory": str(self.path)})
+        return ["git", *settings, "-C", str(self.path), *arguments]
+
+    def environment(self) -> dict[str, str]:
+        """The environment of a git call in this repository: no filter of files that its configuration names is on, and
+        its work tree is around its `.git`, wherever the configuration says."""
+        env = _environment(network=False)
+        # As git itself reads it, with what it includes. Where it cannot be read, no other call of git goes further.
+        asked = self.command("config", "--null", "--name-only", "--get-regexp", r"^filter\.|^core\.worktree$")
+        said = subprocess.run(asked, capture_output=True, stdin=subprocess.DEVNULL, env=env).stdout
+        keys = {os.fsdecode(key) for key in said.split(b"\0") if key}
+        if "core.worktree" in keys and (top := self.top()):
+            env["GIT_WORK_TREE"] = str(top)
+        names = {key[len("filter.") :].rpartition(".")[:2] for key in keys - {"core.worktree"}}
+        drivers = sorted(name for name, dot in names if dot)
+        if len(drivers) > _MAX_DRIVERS:
+            raise GitError(f"the configuration of {self.path} names {len(drivers)} filters. Take some away.")
+        # Not with -c: a driver's name may hold an equals sign.
+        pairs = [(f"filter.{name}.{key}", value) for name in drivers for key, value in _FILTER_OFF.items()]
+        for number, (key, value) in enumerate(pairs):
+            env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        return env | {"GIT_CONFIG_COUNT": str(len(pairs))}
+
+    def top(self) -> Path | None:
+        """The nearest folder that a `.git` makes a work tree; None inside of a bare repository, or of a `.git`."""
+        for folder in (self.path, *self.path.parents):
+            if (folder / ".git").is_file() or os.path.lexists(folder / ".git" / "HEAD"):
+                return folder
+            if all(os.path.lexists(folder / name) for name in ("HEAD", "objects", "refs")):
+                return None
+        return None
 
     def run(self, *arguments: str) -> bytes:
         """What a git call prints; GitError with git's own last words if it fails."""
@@ -89,17 +137,21 @@ class Repository:
             self.command(*arguments),
             capture_output=True,
             stdin=subprocess.DEVNULL,
-            env=_environment(network=False),
+            env=self.environment(),
         )
 
-    def start(self, *arguments: str, stderr: int | None = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
-        """A running git call with pipes on both ends."""
+    def start(self, *arguments: str, apart: Path | None = None) -> subprocess.Popen[bytes]:
+        """A running git call with pipes on both ends. Kept apart, it sees this repository's objects and settings, but
+        the index in a folder of ours, and that folder for a work tree."""
+        own = {"GIT_WORK_TREE": str(apart), "GIT_INDEX_FILE": str(apart / "index")} if apart else {}
+        if apart:
+            own["GIT_DIR"] = os.fsdecode(self.run("rev-parse", "--absolute-git-dir")).rstrip("\n")
         return subprocess.Popen(
             self.command(*arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=stderr,
-            env=_environment(network=False),
+            stderr=subprocess.DEVNULL,
+            env=self.environment() | own,
         )
 
 
@@ -135,7 +187,8 @@ def _name_of(repository: Repository) -> str:
         return match[1]
     path = repository.path
     name = path.parent.name if path.name == ".git" else path.name
-    return name.removesuffix(".git") or "repository"
+    # An edit's origin is text: bytes that are none show as backslash escapes.
+    return os.fsencode(name.removesuffix(".git")).decode("utf-8", "backslashreplace") or "repository"
 
 
 def is_address(place: str) -> bool:
@@ -145,7 +198,7 @@ def is_address(place: str) -> bool:
 
 def clone(address: str, target: Path, *, show_progress: bool) -> Repository:
     """A bare clone of an address, with git's own progress on stderr."""
-    command = ["git", "-c", "core.hooksPath=" + os.devnull, "clone", "--bare"]
+    command = ["git", *_settings(_NETWORK_CONFIG), "clone", "--bare"]
     command += ["--progress"] if show_progress else ["--quiet"]
     try:
         done = subprocess.run(
@@ -163,17 +216,31 @@ def clone(address: str, target: Path, *, show_progress: bool) -> Repository:
     return open_repository(target)
 
 
-def update(repository: Repository) -> None:
-    """Brings a clone of ours up to date with its origin."""
-    refs = "+refs/heads/*:refs/heads/*"
+def update(repository: Repository, address: str) -> None:
+    """Brings a clone of ours up to date with its address, whatever its configuration says of a remote."""
+    here = [*_settings(_NETWORK_CONFIG), "-C", str(repository.path)]
     done = subprocess.run(
-        ["git", "-c", f"core.hooksPath={os.devnull}", "-C", str(repository.path), "fetch", "--quiet", "origin", refs],
+        ["git", *here, "fetch", "--quiet", "--", address, "+refs/heads/*:refs/heads/*"],
         capture_output=True,
         stdin=subprocess.DEVNULL,
         env=_environment(network=True),
     )
     if done.returncode:
         raise GitError(f"git could not update its clone of this address: {_last_words(done.stderr)}. Are you online?")
+
+
+def work_tree(repository: Repository) -> Path | None:
+    """The top of the work tree that a repository has, or None. GitError for a bare one whose configuration calls some
+    other folder its work tree: the files there are somebody else's."""
+    done = repository.attempt("rev-parse", "--show-toplevel")
+    if done.returncode or not done.stdout.strip():
+        return None
+    top = Path(os.fsdecode(done.stdout).rstrip("\n"))
+    if repository.top() != top:
+        raise GitError(
+            f"core.worktree of {repository.path} names {top}. Take that setting away, or give a plain clone."
+        )
+    return top
 
 
 def list_commits(
@@ -252,6 +319,64 @@ class Blobs:
     def close(self) -> None:
         """Ends the git process."""
         stop(self._process)
+
+
+class Attributes:
+    """Tells which files a filter rewrites between history and work tree (Git LFS, git-crypt), through one long-lived
+    `git check-attr`: by the attributes of the work tree that a repository's path is in, or of a revision."""
+
+    def __init__(self, repository: Repository, revision: str | None = None) -> None:
+        self._known: dict[str, bool] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="editvec-")
+        asked = ("check-attr", "--stdin", "-z", "filter")
+        if revision is None:
+            self._process = repository.start(*asked)
+        else:
+            apart = Path(self._folder.name)
+            _fill_index(repository, apart, revision)
+            self._process = repository.start(*asked[:2], "--cached", *asked[2:], apart=apart)
+
+    def __enter__(self) -> Attributes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        stop(self._process)
+        self._folder.cleanup()
+
+    def is_filtered(self, path: str) -> bool:
+        """Whether a filter is set for a file, whether or not this machine has it."""
+        if path not in self._known:
+            self._known[path] = self._ask(path)
+        return self._known[path]
+
+    def _ask(self, path: str) -> bool:
+        # git ends over a path that leads out of the repository.
+        if not path or path.startswith("/") or ".." in path.split("/"):
+            return False
+        stdin, stdout = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+        with suppress(BrokenPipeError):
+            stdin.write(os.fsencode(path) + b"\0")
+            stdin.flush()
+        answer = b""
+        while answer.count(b"\0") < 3:
+            part = stdout.read1(1 << 16)  # type: ignore[attr-defined]
+            if not part:
+                raise GitError("git check-attr ended before its time. Try again; `git fsck` finds damaged objects.")
+            answer += part
+        return answer.split(b"\0")[2] not in (b"unspecified", b"unset")
+
+
+def _fill_index(repository: Repository, apart: Path, revision: str) -> None:
+    """Makes an index that holds the attributes of a revision, as far as they can be read."""
+    listed = repository.attempt("ls-tree", "-r", "-z", "--full-tree", revision).stdout.split(b"\0")
+    entries = (entry.partition(b"\t") for entry in listed if entry.startswith(b"100"))
+    lines = [
+        b"%s %s 0\t%s\0" % (*facts.split()[::2], path)
+        for facts, _, path in entries
+        if path.rpartition(b"/")[2] == b".gitattributes" and b".." not in path.split(b"/")
+    ]
+    process = repository.start("update-index", "-z", "--index-info", apart=apart)
+    process.communicate(b"".join(lines))
 
 
 def _discard(stream: IO[bytes], size: int) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from editvec.core.text import FileText
 from editvec.syntax.languages import language_of
 from editvec.syntax.token import decode, encode
 from editvec.vcs.filters import is_generated_name, is_generated_text, is_lfs_pointer, is_vendored
-from editvec.vcs.git import MAX_TEXT_BYTES, Blobs, Repository
+from editvec.vcs.git import MAX_TEXT_BYTES, Attributes, Blobs, Repository, work_tree
 
-_QUIET = ("--no-ext-diff", "--no-textconv", "--name-only", "-z", "--diff-filter=d", "--end-of-options")
+_QUIET = ("--name-only", "-z", "--diff-filter=d", "--end-of-options")
 
 
 class File(NamedTuple):
@@ -23,53 +23,63 @@ class File(NamedTuple):
     data: bytes
 
 
-def present_files(
-    repository: Repository, languages: Collection[str], *, since: str | None = None, revision: str | None = None
+def worktree_files(
+    repository: Repository,
+    languages: Collection[str],
+    *,
+    since: str | None = None,
+    revision: str | None = None,
+    tally: Counter[str] | None = None,
 ) -> Iterator[File]:
     """The files in some languages that people write, by path: of the work tree, or, where there is none or a revision
-    is named, of that revision. With `since`, those that differ from that other revision."""
+    is named, of that revision. With `since`, those that differ from that other revision. Files that a filter of git
+    rewrites (Git LFS, git-crypt) are left out, and counted in the tally."""
+    tally = Counter() if tally is None else tally
     top = work_tree(repository) if revision is None else None
     if top is None:
-        yield from _committed(repository, languages, since, revision or "HEAD")
+        yield from _committed(repository, languages, since, revision or "HEAD", tally)
         return
     at_top = Repository(top, repository.name)
     command = ["diff", *_QUIET, since, "--"] if since else ["ls-files", "-z"]
     listed = at_top.run(*command) + at_top.run("ls-files", "-z", "--others", "--exclude-standard")
-    for path, language in _wanted(listed, languages):
-        file = top / path
-        if not file.is_symlink() and file.is_file() and file.stat().st_size <= MAX_TEXT_BYTES:
-            data = FileText(file.read_bytes()).utf8
-            if _is_written(data):
-                yield File(path, language, data)
+    with Attributes(at_top) as attributes:
+        for path, language in _wanted(listed, languages, attributes, tally):
+            file = top / path
+            if not file.is_symlink() and file.is_file() and file.stat().st_size <= MAX_TEXT_BYTES:
+                data = FileText(file.read_bytes()).utf8
+                if _is_written(data):
+                    yield File(path, language, data)
 
 
-def _committed(repository: Repository, languages: Collection[str], since: str | None, revision: str) -> Iterator[File]:
+def _committed(
+    repository: Repository, languages: Collection[str], since: str | None, revision: str, tally: Counter[str]
+) -> Iterator[File]:
     if since:
         listed = repository.run("diff", *_QUIET, since, revision, "--")
     else:
         listed = repository.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", revision)
     blobs = Blobs(repository, MAX_TEXT_BYTES)
     try:
-        for path, language in _wanted(listed, languages):
-            data = None if "\n" in path else blobs.read(encode(f"{revision}:{path}"))
-            text = None if data is None else FileText(data).utf8
-            if text is not None and _is_written(text):
-                yield File(path, language, text)
+        with Attributes(repository, revision) as attributes:
+            for path, language in _wanted(listed, languages, attributes, tally):
+                data = None if "\n" in path else blobs.read(encode(f"{revision}:{path}"))
+                text = None if data is None else FileText(data).utf8
+                if text is not None and _is_written(text):
+                    yield File(path, language, text)
     finally:
         blobs.close()
 
 
-def work_tree(repository: Repository) -> Path | None:
-    """The top of the work tree that a repository has, or None."""
-    done = repository.attempt("rev-parse", "--show-toplevel")
-    return Path(decode(done.stdout).rstrip("\n")) if not done.returncode and done.stdout.strip() else None
-
-
-def _wanted(listed: bytes, languages: Collection[str]) -> Iterator[tuple[str, str]]:
+def _wanted(
+    listed: bytes, languages: Collection[str], attributes: Attributes, tally: Counter[str]
+) -> Iterator[tuple[str, str]]:
     for path in sorted(set(decode(listed).split("\0"))):
         language = language_of(path) if path else None
         if language and language.name in languages and not is_vendored(path) and not is_generated_name(path):
-            yield path, language.name
+            if attributes.is_filtered(path):
+                tally["filtered"] += 1
+            else:
+                yield path, language.name
 
 
 def _is_written(data: bytes) -> bool:

@@ -1,7 +1,8 @@
 """Vectors → groups of near edits, and what a group is about.
 
 Two ways to group: `kmeans` puts every edit into one of k groups; `hdbscan` finds the dense groups that nobody counted
-and leaves the rest alone. Everything here is deterministic, and does 10,000 edits in seconds.
+and leaves the rest alone. Everything here is deterministic, and does 10,000 edits in seconds. Both need
+the extra `vectors` (scikit-learn; k-means also faiss), which is imported only inside functions.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
+from editvec.data.extras import require
 from editvec.vectors.index import Index, unit
 from editvec.vectors.vectorisers.base import Vectors
 from editvec.vectors.vectorisers.tfidf import changed_tokens
@@ -83,10 +85,9 @@ def kmeans(vectors: Vectors, k: int | None = None, *, iterations: int = 20, seed
 
 def choose_k(units: Vectors, *, seed: int = 0, iterations: int = 10) -> tuple[int, float]:
     """The number of groups with the best mean silhouette on a sample, and that silhouette."""
-    from sklearn.metrics import silhouette_score
-
     if len(units) < 4:
         return 1, math.nan
+    metrics = _require("sklearn.metrics")
     sample = units
     if len(units) > _SAMPLE:
         chosen = np.random.default_rng(seed).choice(len(units), _SAMPLE, replace=False)
@@ -98,7 +99,7 @@ def choose_k(units: Vectors, *, seed: int = 0, iterations: int = 10) -> tuple[in
     for k in _counts(max(2, len(sample) // 10)):
         labels = _kmeans_labels(sample, k, iterations, seed)
         if 1 < len(np.unique(labels)) < len(sample):
-            score = float(silhouette_score(apart, labels, metric="precomputed"))
+            score = float(metrics.silhouette_score(apart, labels, metric="precomputed"))
             best = max(best, (k, score), key=lambda each: each[1])
     return best if best[1] > -math.inf else (1, math.nan)
 
@@ -106,17 +107,15 @@ def choose_k(units: Vectors, *, seed: int = 0, iterations: int = 10) -> tuple[in
 def hdbscan(vectors: Vectors, *, min_size: int = 5) -> Grouping:
     """Dense groups of at least `min_size` edits (HDBSCAN, excess of mass), by cosine in the 32 directions in which
     the edits differ most. Verbatim copies of a vector count as often as they are there."""
-    from sklearn.cluster import HDBSCAN
-    from sklearn.decomposition import PCA
-
+    cluster, decomposition = _require("sklearn.cluster"), _require("sklearn.decomposition")
     units = unit(np.asarray(vectors, np.float32))
     criterion = f"dense groups of at least {min_size}"
     if len(units) < 2 * min_size:
         return Grouping(np.full(len(units), NO_GROUP, np.int64), "hdbscan", criterion)
     rank = min(_COMPONENTS, units.shape[1], len(units))
     # Distances in a few directions are ten times cheaper than in 512, and no less telling.
-    reduced = PCA(rank, svd_solver="randomized", random_state=0).fit_transform(units)
-    found = HDBSCAN(
+    reduced = decomposition.PCA(rank, svd_solver="randomized", random_state=0).fit_transform(units)
+    found = cluster.HDBSCAN(
         min_cluster_size=max(2, min_size),
         min_samples=max(1, min_size // 2),
         cluster_selection_method="eom",
@@ -181,10 +180,9 @@ def as_json(groups: Sequence[Group], edits: Sequence[Edit]) -> list[dict[str, An
 
 
 def _kmeans_labels(units: Vectors, k: int, iterations: int, seed: int) -> Labels:
-    import faiss
-
     if k <= 1:
         return np.zeros(len(units), np.int64)
+    faiss = _require("faiss")
     # faiss warns of few points a group and takes a sample of many: we want all of them, silently.
     found = faiss.Kmeans(
         units.shape[1],
@@ -197,12 +195,15 @@ def _kmeans_labels(units: Vectors, k: int, iterations: int, seed: int) -> Labels
     )
     start = None
     if k <= _SPREAD_START:
-        from sklearn.cluster import kmeans_plusplus
-
-        start, _ = kmeans_plusplus(np.asarray(units), k, random_state=seed)
+        start, _ = _require("sklearn.cluster").kmeans_plusplus(np.asarray(units), k, random_state=seed)
     found.train(units, init_centroids=start)
     _, labels = found.index.search(units, 1)
-    return labels[:, 0].astype(np.int64)
+    nearest: Labels = labels[:, 0].astype(np.int64)
+    return nearest
+
+
+def _require(module: str) -> Any:
+    return require(module, extra="vectors", what="Clusters")
 
 
 def _counts(most: int) -> list[int]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from editvec.core.errors import UserError
+from editvec.data.extras import require
 from editvec.vectors.index import unit
 from editvec.vectors.vectorisers.base import Vectors
 
@@ -24,18 +24,14 @@ def project(vectors: Vectors, *, perplexity: float = 30.0, seed: int = 0) -> NDA
     units = unit(np.asarray(vectors, np.float32))
     if len(units) < 4:
         return np.array([[at, 0] for at in range(len(units))], np.float32).reshape(-1, 2)
-    try:
-        from openTSNE import TSNE
-    except ImportError:
-        raise UserError("maps need openTSNE. Install it with: pip install 'editvec[map]'.") from None
-    from sklearn.decomposition import PCA
-
+    tsne = require("openTSNE", extra="vectors", what="Maps").TSNE
+    decomposition = require("sklearn.decomposition", extra="vectors", what="Maps")
     rank = min(_COMPONENTS, *units.shape)
-    reduced = PCA(rank, svd_solver="randomized", random_state=seed).fit_transform(units)
+    reduced = decomposition.PCA(rank, svd_solver="randomized", random_state=seed).fit_transform(units)
     most = max(1.0, (len(units) - 1) / 3)
     # Threads that wait for each other cost a small map more than they give it.
     threads = 1 if len(units) < _SMALL else -1
-    placed = TSNE(perplexity=min(perplexity, most), initialization="pca", random_state=seed, n_jobs=threads).fit(
+    placed = tsne(perplexity=min(perplexity, most), initialization="pca", random_state=seed, n_jobs=threads).fit(
         reduced
     )
     places = np.asarray(placed, np.float32)

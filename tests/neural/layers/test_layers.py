@@ -120,7 +120,7 @@ def test_what_is_added_in_every_step_is_an_input_of_every_step() -> None:
 
 def _whole(generator: Generator, states: torch.Tensor) -> torch.Tensor:
     """The generator's distribution, written down plainly."""
-    scores = states @ generator.head.weight.t() + generator.head.bias.value
+    scores: torch.Tensor = states @ generator.head.weight.t() + generator.head.bias.value
     if not generator.has_tail:
         return scores.softmax(-1)
     head = torch.cat([scores, generator.any_of_tail(states)], -1).softmax(-1)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
-from editvec.core.errors import UserError
+from editvec.data.extras import require
 from editvec.diff.words import turns, word_diff
 from editvec.ui.report.page import embedded_json
 
@@ -63,11 +63,7 @@ def _resource(name: str) -> str:
 
 def map_picture(places: Places, names: Sequence[str], *, ending: str, inches: float = 7.0) -> bytes:
     """The map as PNG or SVG: a colour for each of the 20 most frequent names, and the name beside its points."""
-    try:
-        import matplotlib
-    except ImportError:
-        raise UserError("pictures need matplotlib. Install it with: pip install 'editvec[map]'.") from None
-    matplotlib.use("agg")
+    require("matplotlib", extra="vectors", what="Pictures").use("agg")
     from matplotlib import pyplot as plt
 
     known = np.array(names)

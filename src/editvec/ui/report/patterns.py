@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from editvec.core.edit import Edit
 from editvec.diff import Tag, align
 from editvec.patterns.pattern import Pattern
+from editvec.patterns.pipeline import Learned
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -39,6 +40,12 @@ class Point:
     pattern: int
     """Its number in the report, 0 for none."""
     text: str
+
+
+def render_learned(learned: Learned, about: Mapping[str, Any]) -> str:
+    """Return the report of what was learned, as one HTML page."""
+    points = points_of(learned.edits, learned.vectors, learned.patterns) if learned.vectors is not None else ()
+    return render(learned.patterns, about, points, learned.edits)
 
 
 def render(

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from editvec.core.about import __version__
 from editvec.core.match import Suggestion
 from editvec.patterns.pattern import Pattern
+from editvec.syntax.token import encode
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -37,7 +38,7 @@ def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
 
 
 def _result(pattern: Pattern, number: int, place: Suggestion) -> dict[str, Any]:
-    file = {"uri": quote(place.path)}
+    file = {"uri": quote(encode(place.path))}
     region = {
         "startLine": place.line,
         "startColumn": place.column,

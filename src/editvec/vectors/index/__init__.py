@@ -3,11 +3,11 @@
 | file | content |
 |---|---|
 | `index.json` | how many rows count, and the vectoriser that made them, by name and digest |
-| `vectors.f32` | the vectors, row after row |
-| `units.f32` | the same at length one, so that cosine needs no second look; both are mapped, not read |
-| `forms.u64` | a digest of each edit's tokens: which rows are verbatim the same |
-| `edits-N.parquet` | the edits of the rows from N on, in the native schema |
-| `ivf.faiss` | for large indexes: cells of near vectors, each vector in a byte a number |
+| `vectors.npy` | the vectors, row after row |
+| `units.npy` | the same at length one, so that cosine needs no second look; both are mapped, not read |
+| `forms.npy` | a digest of each edit's tokens: which rows are verbatim the same |
+| `edits.sqlite` | the edits of the rows, in the native schema |
+| `ivf.faiss` | for large indexes, where faiss is installed: cells of near vectors, each vector in a byte a number |
 | `vectoriser/` | a baseline that was fitted for this index |
 
 Rows are only ever added behind the last, and count when `index.json` says so, which is replaced at once: an

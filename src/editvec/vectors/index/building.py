@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,11 +14,11 @@ from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
 from editvec.core.errors import UserError
-from editvec.core.files import make_folder, remove_partial
-from editvec.data import edit_files
+from editvec.core.files import locked, make_folder, remove_partial
 from editvec.data.splits import token_hash
 from editvec.vectors import vectorisers
-from editvec.vectors.index.cells import make_cells, unit
+from editvec.vectors.index import arrays
+from editvec.vectors.index.cells import can_make_cells, make_cells, unit
 from editvec.vectors.index.manifest import (
     CELLS,
     FORMS,
@@ -30,7 +28,6 @@ from editvec.vectors.index.manifest import (
     VECTORS,
     VERSION,
     Manifest,
-    part_name,
     read_manifest,
 )
 from editvec.vectors.index.opened import Index
@@ -38,7 +35,7 @@ from editvec.vectors.vectorisers import Vectoriser
 from editvec.vectors.vectorisers.base import Vectors
 
 LARGE = 250_000
-"""From so many rows on, a search looks into the nearest cells only, unless it is to be exact."""
+"""From so many rows on, a search looks into the nearest cells only (where faiss is), unless it is to be exact."""
 _LOCK = ".lock"
 _CHUNK = 16_384
 """Edits between two points from which an interrupted writer can go on."""
@@ -57,7 +54,7 @@ def build(
     """Encodes edits into an index, or adds those that it does not have yet; and how many could not be read."""
     folder = Path(folder)
     make_folder(folder)
-    with _locked(folder):
+    with _alone(folder):
         index = _begin(folder, vectoriser, append=append)
         known = set(zip(index.ids, index.forms.tolist(), strict=True)) if len(index) else set()
         fresh = ((edit, token_hash(edit)) for edit in edits)
@@ -79,21 +76,20 @@ def build(
 def _with_cells(index: Index) -> Index:
     """The index with cells for its rows, when it is large and has none that are recent."""
     count = len(index)
-    if count < LARGE or (index.manifest.celled and count < _STALE * index.manifest.celled):
+    if count < LARGE or not can_make_cells() or (index.manifest.celled and count < _STALE * index.manifest.celled):
         return index
     make_cells(index.folder / CELLS, index.units)
     return _replace(index, celled=count)
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _alone(folder: Path) -> Iterator[None]:
     """One writer at a time."""
-    with (folder / _LOCK).open("wb") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UserError(f"another process is writing {folder}. Wait for it, or choose another folder.") from None
-        yield
+    try:
+        with locked(folder / _LOCK):
+            yield
+    except BlockingIOError:
+        raise UserError(f"another process is writing {folder}. Wait for it, or choose another folder.") from None
 
 
 def _begin(folder: Path, vectoriser: Vectoriser, *, append: bool) -> Index:
@@ -120,26 +116,15 @@ def _add(index: Index, vectors: Vectors, edits: Sequence[tuple[Edit, int]]) -> I
     if not edits:
         return index
     start = len(index)
-    edit_files.write(index.folder / part_name(start), [edit for edit, _ in edits], group_rows=edit_files.BATCH)
+    index.rows.append([edit for edit, _ in edits])
     columns: tuple[tuple[str, NDArray[Any]], ...] = (
         (VECTORS, vectors),
         (UNITS, unit(vectors)),
         (FORMS, np.array([form for _, form in edits], np.uint64)),
     )
     for name, values in columns:
-        _append(index.folder / name, start, values)
-    return _replace(index, count=start + len(edits), parts=(*index.manifest.parts, start))
-
-
-def _append(path: Path, start: int, values: NDArray[Any]) -> None:
-    """Writes rows behind the first `start`; what an interrupted writer left there is overwritten."""
-    width = values.itemsize * (values.shape[1] if values.ndim > 1 else 1)
-    with path.open("r+b" if path.exists() else "w+b") as stream:
-        stream.truncate(start * width)
-        stream.seek(start * width)
-        stream.write(np.ascontiguousarray(values).data)
-        stream.flush()
-        os.fsync(stream.fileno())
+        arrays.append(index.folder / name, start, values)
+    return _replace(index, count=start + len(edits))
 
 
 def _replace(index: Index, **changes: Any) -> Index:

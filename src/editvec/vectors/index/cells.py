@@ -1,10 +1,12 @@
 """The nearest rows of queries: all rows looked at, or, where they are many, only those of the nearest cells.
 
-Built on faiss. IVF and not HNSW: on two cores a million vectors go into cells in minutes, into a graph in an hour.
+Looking at all rows needs NumPy alone. Cells are built on faiss (the extra `vectors`). IVF and not HNSW: on two cores a
+million vectors go into cells in minutes, into a graph in an hour.
 """
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,12 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.core.errors import BadInputError
+from editvec.data.extras import require
 from editvec.vectors.vectorisers.base import Vectors
 
 Metric = Literal["cosine", "l2"]
 METRICS: tuple[Metric, ...] = ("cosine", "l2")
 Rows = NDArray[np.int64]
 _BLOCK = 65_536
+_QUERIES = 1_024
+_CELLS_AT_ONCE = 16_000_000
+"""Numbers between queries and rows that are held at once."""
 
 
 def unit(vectors: Vectors) -> Vectors:
@@ -27,26 +33,75 @@ def unit(vectors: Vectors) -> Vectors:
 
 
 def exact_search(base: Vectors, queries: Vectors, k: int, metric: Metric) -> tuple[Rows, Vectors]:
-    import faiss
+    """Return the `k` nearest rows of each query and their cosines, or squared L2 distances: [queries, k] both.
 
+    Nearest first, of equally near ones the first row; where there are fewer rows, the rest is -1. For cosine all
+    vectors must have length one.
+    """
     rows = np.full((len(queries), k), -1, np.int64)
     scores = np.full((len(queries), k), -np.inf if metric == "cosine" else np.inf, np.float32)
     within = min(k, len(base))
-    if within and len(queries):
-        kind = faiss.METRIC_INNER_PRODUCT if metric == "cosine" else faiss.METRIC_L2
-        found, places = faiss.knn(queries, base, within, metric=kind)
-        rows[:, :within], scores[:, :within] = places, found
+    if not within:
+        return rows, scores
+    for start in range(0, len(queries), _QUERIES):
+        some = queries[start : start + _QUERIES]
+        near = _nearest(base, some, within, metric)
+        found = _scores(base, some, near, metric)
+        order = np.lexsort((near, -found if metric == "cosine" else found), axis=1)
+        end = start + len(some)
+        rows[start:end, :within] = np.take_along_axis(near, order, 1)
+        scores[start:end, :within] = np.take_along_axis(found, order, 1)
     return rows, scores
 
 
+def _nearest(base: Vectors, queries: Vectors, k: int, metric: Metric) -> Rows:
+    """Return the `k` nearest rows of each query, in any order; the base is read once, block by block."""
+    block = max(k, min(_BLOCK, _CELLS_AT_ONCE // len(queries)))
+    rows = np.zeros((len(queries), 0), np.int64)
+    likes = np.zeros((len(queries), 0), np.float32)
+    for start in range(0, len(base), block):
+        part = np.asarray(base[start : start + block])
+        like = queries @ part.T
+        if metric == "l2":
+            # Half the squared distance, without the query's own length, which is the same for all rows.
+            like -= 0.5 * np.einsum("ij,ij->i", part, part)
+        likes = np.hstack([likes, like])
+        rows = np.hstack([rows, np.broadcast_to(np.arange(start, start + len(part)), like.shape)])
+        if likes.shape[1] > k:
+            best = np.argpartition(likes, -k, axis=1)[:, -k:]
+            likes, rows = np.take_along_axis(likes, best, 1), np.take_along_axis(rows, best, 1)
+    return rows
+
+
+def _scores(base: Vectors, queries: Vectors, rows: Rows, metric: Metric) -> Vectors:
+    """Return what is between each query and its rows, to the last bit of what float32 holds."""
+    scores = np.empty(rows.shape, np.float32)
+    for number, query in enumerate(queries):
+        near = np.asarray(base[rows[number]])
+        scores[number] = near @ query if metric == "cosine" else ((near - query) ** 2).sum(axis=1)
+    return scores
+
+
 def best_of(rows: Rows, scores: Vectors, k: int) -> tuple[Rows, Vectors]:
+    """Return the `k` with the best scores of each query."""
     order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(rows, order, 1), np.take_along_axis(scores, order, 1)
 
 
-def _read_cells(path: Path) -> Any:
-    import faiss
+def can_make_cells() -> bool:
+    """Return whether faiss is installed."""
+    try:
+        return find_spec("faiss") is not None
+    except ImportError:
+        return False
 
+
+def _faiss() -> Any:
+    return require("faiss", extra="vectors", what="Cells of large indexes")
+
+
+def _read_cells(path: Path) -> Any:
+    faiss = _faiss()
     try:
         cells: Any = faiss.read_index(str(path), faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY)
     except RuntimeError as error:
@@ -77,8 +132,7 @@ class Cells:
 
 def make_cells(path: Path, units: Vectors) -> None:
     """Puts rows of length one into cells, on disk."""
-    import faiss
-
+    faiss = _faiss()
     count, dim = units.shape
     num_cells = int(2 ** round(np.log2(2 * count**0.5)))
     cells = faiss.IndexIVFScalarQuantizer(

@@ -10,8 +10,9 @@ import orjson
 from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import write_atomically
 
-VERSION = 1
-MANIFEST, VECTORS, UNITS, FORMS, CELLS = "index.json", "vectors.f32", "units.f32", "forms.u64", "ivf.faiss"
+VERSION = 2
+MANIFEST, EDITS, CELLS = "index.json", "edits.sqlite", "ivf.faiss"
+VECTORS, UNITS, FORMS = "vectors.npy", "units.npy", "forms.npy"
 VECTORISER = "vectoriser"
 
 
@@ -28,8 +29,6 @@ class Manifest:
     digest: str
     dim: int
     count: int = 0
-    parts: tuple[int, ...] = ()
-    """The rows at which the files of edits begin."""
     celled: int = 0
     """How many rows are in the cells; the others are searched one by one."""
     complete: bool = False
@@ -37,10 +36,6 @@ class Manifest:
     def save(self, folder: Path) -> None:
         """From now on, this is what counts."""
         write_atomically(folder / MANIFEST, orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2))
-
-
-def part_name(start: int) -> str:
-    return f"edits-{start}.parquet"
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -53,7 +48,7 @@ def read_manifest(folder: Path) -> Manifest:
         found = orjson.loads(path.read_bytes())
         if found["version"] != VERSION:
             raise BadInputError(path, None, f"version {found['version']}, this editvec reads {VERSION}. Encode again.")
-        manifest = Manifest(**{**found, "parts": tuple(found["parts"])})
+        manifest = Manifest(**found)
         _check(manifest)
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
         raise BadInputError(path, None, f"not an index ({error}). Encode the edits again.") from None
@@ -61,13 +56,8 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _check(manifest: Manifest) -> None:
-    numbers = (manifest.dim, manifest.count, manifest.celled, *manifest.parts)
+    numbers = (manifest.dim, manifest.count, manifest.celled)
     if not all(isinstance(number, int) and 0 <= number < 2**40 for number in numbers) or not manifest.dim:
         raise ValueError("a number that makes no sense")
     if not isinstance(manifest.vectoriser, str) or not isinstance(manifest.digest, str):
         raise ValueError("the vectoriser is no text")
-    parts = manifest.parts
-    if list(parts) != sorted(set(parts)) or bool(parts) != bool(manifest.count):
-        raise ValueError("its parts do not make sense")
-    if parts and (parts[0] != 0 or parts[-1] >= manifest.count):
-        raise ValueError("its parts do not make sense")

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
-from editvec.core.errors import BadInputError, UserError
-from editvec.data import edit_files
+from editvec.core.errors import UserError
 from editvec.vectors import vectorisers
-from editvec.vectors.index.cells import Cells, Metric, Rows, best_of, exact_search, unit
+from editvec.vectors.index import arrays
+from editvec.vectors.index.cells import Cells, Metric, Rows, best_of, can_make_cells, exact_search, unit
 from editvec.vectors.index.manifest import (
     CELLS,
+    EDITS,
     FORMS,
     MANIFEST,
     UNITS,
@@ -26,14 +25,11 @@ from editvec.vectors.index.manifest import (
     VECTORS,
     Manifest,
     NoIndexError,
-    part_name,
     read_manifest,
 )
+from editvec.vectors.index.rows import EditRows
 from editvec.vectors.vectorisers import Trained, Vectoriser
 from editvec.vectors.vectorisers.base import Vectors
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,28 +55,33 @@ class Index:
         """The length of a vector."""
         return self.manifest.dim
 
+    @property
+    def rows(self) -> EditRows:
+        """The edits of the rows."""
+        return EditRows(self.folder / EDITS, len(self))
+
     @cached_property
     def vectors(self) -> Vectors:
         """The vectors as the vectoriser made them: [rows, dim], mapped."""
-        rows: Vectors = self._mapped(VECTORS, np.float32, self.dim)
+        rows: Vectors = arrays.mapped(self.folder / VECTORS, np.float32, (len(self), self.dim))
         return rows
 
     @cached_property
     def units(self) -> Vectors:
         """The vectors at length one (a zero vector stays zero): [rows, dim], mapped."""
-        rows: Vectors = self._mapped(UNITS, np.float32, self.dim)
+        rows: Vectors = arrays.mapped(self.folder / UNITS, np.float32, (len(self), self.dim))
         return rows
 
     @cached_property
     def forms(self) -> NDArray[np.uint64]:
         """For each row a digest of the tokens before and after."""
-        rows: NDArray[np.uint64] = self._mapped(FORMS, np.uint64, 0)
+        rows: NDArray[np.uint64] = arrays.mapped(self.folder / FORMS, np.uint64, (len(self),))
         return rows
 
     @cached_property
     def ids(self) -> list[str]:
         """The ids of all rows."""
-        return [identity for part in self._parts("id") for identity in part.column("id").to_pylist()]
+        return list(self.rows.ids())
 
     def row_of(self, identity: str) -> int:
         """The row of an id, of the beginning of one, or of a number counted from 1 (`#3`)."""
@@ -100,28 +101,18 @@ class Index:
 
     def edits(self, rows: Iterable[int]) -> list[Edit]:
         """The edits of rows, in their order."""
-        wanted = list(rows)
-        found: dict[int, Edit] = {}
-        for start, end, name in self._ranges():
-            here = sorted({row for row in wanted if start <= row < end})
-            if here:
-                table = edit_files.take(self.folder / name, [row - start for row in here])
-                found.update(zip(here, edit_files.edits_of(table), strict=True))
-        return [found[row] for row in wanted]
+        return self.rows.take(list(rows))
 
     def all_edits(self) -> Iterator[Edit]:
-        """The edits of all rows, without their trees."""
-        left = len(self)
-        for start, end, name in self._ranges():
-            edits = edit_files.read(self.folder / name, trees=False)
-            yield from islice(edits, min(end - start, left))
-            left -= end - start
+        """The edits of all rows."""
+        return self.rows.all()
 
     def search(
         self, queries: Vectors, k: int = 10, *, metric: Metric = "cosine", exact: bool = False
     ) -> tuple[Rows, Vectors]:
         """The `k` nearest rows of each query, nearest first, with their cosines (or L2 distances): [queries, k] both.
-        Where there are fewer rows, the rest is -1. Large indexes answer cosine by their cells, unless `exact`."""
+        Where there are fewer rows, the rest is -1. Large indexes answer cosine by their cells, unless `exact`, or
+        where faiss is not installed."""
         queries = np.atleast_2d(np.ascontiguousarray(queries, np.float32))
         if queries.shape[1] != self.dim:
             raise UserError(f"the index has vectors of {self.dim} numbers, the query has {queries.shape[1]}.")
@@ -130,7 +121,7 @@ class Index:
             rows, scores = exact_search(self.vectors, queries, k, "l2")
             return rows, np.sqrt(np.maximum(scores, 0))
         units = unit(queries)
-        if exact or not self.manifest.celled:
+        if exact or not self.manifest.celled or not can_make_cells():
             return exact_search(self.units, units, k, "cosine")
         rows, scores = self._cells.search(units, self.units, k)
         rest = self.units[self.manifest.celled :]
@@ -187,24 +178,6 @@ class Index:
     @cached_property
     def _cells(self) -> Cells:
         return Cells(self.folder / CELLS, self.dim)
-
-    def _mapped(self, name: str, kind: Any, width: int) -> Any:
-        shape = (len(self), width) if width else (len(self),)
-        size = int(np.prod(shape)) * np.dtype(kind).itemsize
-        path = self.folder / name
-        if not size:
-            return np.zeros(shape, kind)
-        if not path.is_file() or path.stat().st_size < size:
-            raise BadInputError(path, None, "cut short or missing. Encode the edits again.")
-        return np.memmap(path, kind, "r", shape=shape)
-
-    def _ranges(self) -> Iterator[tuple[int, int, str]]:
-        for start, end in pairwise((*self.manifest.parts, len(self))):
-            yield start, end, part_name(start)
-
-    def _parts(self, *columns: str) -> Iterator[pa.Table]:
-        for start, end, name in self._ranges():
-            yield edit_files.columns_of(self.folder / name, columns)[: end - start]
 
 
 def open_index(folder: str | Path) -> Index:

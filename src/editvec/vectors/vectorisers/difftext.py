@@ -1,21 +1,24 @@
 """`diff`: an edit as the text of its unified diff, one token a line, embedded as text is: n-grams, hashed, then LSA.
 
-What a text embedding makes of a diff: it sees what stayed beside what changed, and the order of both.
+What a text embedding makes of a diff: it sees what stayed beside what changed, and the order of both. Needs SciPy and
+scikit-learn (the extra `vectors`), which are imported only inside functions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import HashingVectorizer
 
 from editvec.core.edit import Edit
+from editvec.data.extras import require
 from editvec.diff import align
 from editvec.vectors.vectorisers.base import Baseline, Vectors
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 _BUCKETS, _DIM = 2**14, 256
 _BLOCK = 8192
@@ -62,13 +65,14 @@ class DiffText(Baseline):
     @classmethod
     def fit(cls, edits: Iterable[Edit]) -> DiffText:
         """Weights and directions, from edits."""
+        decomposition = _require("sklearn.decomposition")
         counts = _counts(list(edits))
         total, frequency = counts.shape[0], np.asarray((counts > 0).sum(axis=0)).ravel()
         weights = (np.log((1 + total) / (1 + frequency)) + 1).astype(np.float32)
         rank = min(_DIM, total - 1)
         if rank < 1:
             return cls(weights, np.ones((1, _BUCKETS), np.float32))
-        lsa = TruncatedSVD(rank, random_state=0).fit(_weighted(counts, weights))
+        lsa = decomposition.TruncatedSVD(rank, random_state=0).fit(_weighted(counts, weights))
         return cls(weights, lsa.components_.astype(np.float32))
 
     def encode(self, edits: Iterable[Edit], *, unread: list[int] | None = None) -> Vectors:
@@ -92,12 +96,20 @@ class DiffText(Baseline):
 
 
 def _counts(edits: list[Edit]) -> csr_matrix:
-    hashing = HashingVectorizer(analyzer=_ngrams, n_features=_BUCKETS, alternate_sign=False, norm=None)
-    return hashing.transform(edits) if edits else csr_matrix((0, _BUCKETS), dtype=np.float64)
+    if not edits:
+        return _require("scipy.sparse").csr_matrix((0, _BUCKETS), dtype=np.float64)
+    text = _require("sklearn.feature_extraction.text")
+    hashing = text.HashingVectorizer(analyzer=_ngrams, n_features=_BUCKETS, alternate_sign=False, norm=None)
+    return hashing.transform(edits)
 
 
 def _weighted(counts: csr_matrix, weights: NDArray[np.float32]) -> csr_matrix:
-    """Rows of length one."""
+    """Return rows of length one."""
+    diags = _require("scipy.sparse").diags
     rows = counts @ diags(weights)
     lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
     return (diags(1 / np.maximum(lengths, 1e-12)) @ rows).astype(np.float32)
+
+
+def _require(module: str) -> Any:
+    return require(module, extra="vectors", what="Vectors of diffs")

@@ -10,9 +10,11 @@ import pytest
 
 import editvec.neural.model
 from editvec.core.edit import Tokens
-from editvec.neural.model import Candidate, EditModel
+from editvec.neural.candidate import Candidate
+from editvec.neural.model import EditModel
 from editvec.neural.vocab import MARKS, UNKNOWN
-from editvec.suggest.few_shot import Demonstrations, is_made_of
+from editvec.suggest.edit import edit as edit_snippet
+from editvec.suggest.few_shot import Demonstrations, FewShotEditor, is_made_of
 from editvec.syntax.parse import are_sound
 from editvec.syntax.snippet import snippet_edit
 from tests.neural.edits import edit, small_model, ten_edits
@@ -81,7 +83,7 @@ def test_what_has_no_name_has_that_of_the_edit_shown(names: Tokens, written: Tok
 def test_an_example_brings_names_that_the_model_does_not_know(before: str, like: tuple[str, str], after: str) -> None:
     model = editvec.neural.model.load()
     assert not {"Zorgblatt", "WasFrobbed"} & model.vocab.ids.keys()
-    assert model.apply(before, like=like)[0].text == after
+    assert edit_snippet(before, like=like, model=model)[0].text == after
 
 
 def _saying(monkeypatch: pytest.MonkeyPatch, model: EditModel, answers: dict[Tokens, float]) -> None:
@@ -94,7 +96,7 @@ def test_what_does_not_parse_is_left_out(monkeypatch: pytest.MonkeyPatch) -> Non
     edits = [snippet_edit("f(x);", "f(y);", "csharp"), snippet_edit("f(x;", "f(y;", "csharp")]
     model = small_model(edits)
     _saying(monkeypatch, model, {broken: 0.6, sound: 0.3})
-    found = model.few_shot_answers(edits, [model.show(edits[:1])] * 2)
+    found = FewShotEditor(model).answers(edits, [FewShotEditor(model).show(edits[:1])] * 2)
     assert [{each.tokens for each in some} for some in found] == [{sound}, {sound, broken}]
 
 
@@ -108,7 +110,7 @@ def test_both_editors_have_a_say(monkeypatch: pytest.MonkeyPatch) -> None:
     # The second one reads trees, and this edit has none that it knows.
     alien = dataclasses.replace(edit("( ( 1", "2"), language="text")
     alien = dataclasses.replace(alien, before=dataclasses.replace(alien.before, tree=None))
-    found = model.few_shot_answers([edits[0], alien], [model.show(edits[1:3])] * 2)
+    found = FewShotEditor(model).answers([edits[0], alien], [FewShotEditor(model).show(edits[1:3])] * 2)
     shares = [{each.tokens: math.exp(each.log_prob) for each in some} for some in found]
     assert shares[0] == pytest.approx({one: 0.3, other: 0.5})
     assert shares[1] == pytest.approx({one: 0.6, other: 0.2})

@@ -1,0 +1,56 @@
+"""Diffs on a terminal: coloured and harmless there, byte for byte elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from editvec.core.splice import TextEdit
+
+_COLOURS = {"-": "red", "+": "green", "@": "cyan"}
+
+
+def print_diff(path: Path | None, before: bytes, edits: Sequence[TextEdit], base: Path) -> None:
+    """Print the diff of a file, named from a base."""
+    from editvec.cli.terminal import console, printable
+    from editvec.rewrite.patch import unified_diff
+
+    assert path is not None
+    text = unified_diff(_name(path, base), before, edits)
+    if not sys.stdout.isatty():
+        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
+        return
+    out = console()
+    for line in text.decode(errors="replace").split("\n")[:-1]:
+        style = "bold" if line.startswith(("--- ", "+++ ")) else _COLOURS.get(line[:1])
+        out.print(printable(line.removesuffix("\r")), style=style)
+
+
+def base_of(paths: Sequence[Path]) -> Path:
+    """Return where the names in a diff start: here, or at the top of the work tree if a path leads out of here."""
+    from editvec.core.errors import UserError
+    from editvec.patterns.apply import top_of
+
+    here = Path.cwd()
+    outside = [path for path in paths if not _absolute(path).is_relative_to(here)]
+    if not outside:
+        return here
+    try:
+        return top_of(outside[0] if outside[0].is_dir() else outside[0].parent)
+    except UserError:
+        return here
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.normpath(Path.cwd() / path))
+
+
+def _name(path: Path, base: Path) -> bytes:
+    absolute = _absolute(path)
+    shown = absolute.relative_to(base) if absolute.is_relative_to(base) else absolute
+    return os.fsencode(shown.as_posix().lstrip("/"))

@@ -1,0 +1,236 @@
+"""Apply a rule, a learned pattern or an edit shown once to files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from editvec.core.errors import UserError
+from editvec.data.progress import Stages, silent
+from editvec.patterns.folder import default_folder, load, pick
+from editvec.rewrite.plan import FilePlan
+from editvec.rewrite.review import Choose, Reviewed, review
+from editvec.rewrite.writer import find_files, is_worth_reading, write_file
+from editvec.rules.rule import Rule, load_rules
+from editvec.suggest.examples import finders_like, rules_like
+from editvec.suggest.match import Finder, plan_files
+from editvec.syntax.languages import Language, known, language_of
+from editvec.vcs.git import open_repository, work_tree
+
+if TYPE_CHECKING:
+    from editvec.neural.model import EditModel
+
+_FILES_AT_ONCE = 500
+Like = Sequence[tuple[str, str]]
+
+
+@dataclass(slots=True)
+class Applied:
+    """What applying came to. Nothing was written unless that was asked for."""
+
+    plans: list[FilePlan] = field(default_factory=list)
+    """The files that change, in order."""
+    num_places: int = 0
+    num_files: int = 0
+    problems: list[str] = field(default_factory=list)
+    """Why files were not written, one line each."""
+    filtered: int = 0
+    """Files that were not looked at, because a filter of git rewrites them."""
+
+
+class _Means(NamedTuple):
+    """What finds places: rules, and for each language a finder beside them."""
+
+    rules: list[Rule]
+    finders: Mapping[str, Finder]
+
+    @property
+    def languages(self) -> set[str]:
+        return {rule.language for rule in self.rules} | self.finders.keys()
+
+
+def apply(
+    rule: str | Path | None = None,
+    paths: Sequence[str | Path] = (),
+    *,
+    like: Like = (),
+    editor: bool = False,
+    model: EditModel | str | Path | None = None,
+    sure: float = 0.8,
+    language: str | None = None,
+    repo: str | Path = ".",
+    patterns: Path | None = None,
+    everywhere: bool = False,
+    update: bool = False,
+    choose: Choose | None = None,
+    watch: Callable[[FilePlan], None] | None = None,
+    progress: Stages = silent,
+) -> Applied:
+    """Apply a rule, a learned pattern, or examples to files; write only with `update` or `choose`.
+
+    `rule` is the number or name of a pattern learned in `repo`, or a YAML file with ast-grep rules; `like` are examples
+    instead. `paths` are files and folders, by default the whole work tree of `repo` for a pattern. With `editor`, the
+    neural editor rewrites statements like the examples where no rule matches, as far as it is `sure`. `choose` is asked
+    about every place, and the edits that it returns are written at once; `watch` sees each file's plan.
+
+    Raises:
+        UserError: There is no such rule, pattern or path, or no rule can be made of the examples.
+
+    Example:
+        >>> import editvec
+        >>> done = editvec.apply(like=[("x = x + 1;", "x++;")], paths=["src"])
+        >>> for plan in done.plans:
+        ...     print(plan.path, len(plan.edits))
+    """
+    if editor and not like:
+        raise UserError("--editor does as examples did: give some with --like BEFORE AFTER.")
+    if rule is None and not like:
+        raise UserError("say what: a pattern or a rule.")
+    if not paths and rule is not None and is_pattern(rule):
+        paths = [top_of(repo)]
+    if not paths:
+        raise UserError("say where: give files or folders, or - for stdin.")
+    files = [Path(path) for path in paths]
+    spoken = [language] if language else _languages(files) if like else []
+    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
+    applied = Applied()
+    plans = _plans(means, files, applied, progress)
+    if choose is not None:
+        reviewed = Reviewed(problems=applied.problems)
+        try:
+            review(plans, choose, reviewed)
+        finally:
+            applied.num_places, applied.num_files = reviewed.num_places, reviewed.num_files
+        return applied
+    for plan in plans:
+        if plan.problem:
+            applied.problems.append(f"{plan.path}: not written: {plan.problem}.")
+            continue
+        applied.plans.append(plan)
+        applied.num_places += len(plan.edits)
+        applied.num_files += 1
+        if watch is not None:
+            watch(plan)
+        if update and plan.path is not None:
+            try:
+                write_file(plan.path, plan.before, plan.after)
+            except (OSError, UserError) as error:
+                applied.problems.append(f"{plan.path}: not written: {error}")
+    return applied
+
+
+def apply_to_text(
+    data: bytes,
+    rule: str | Path | None = None,
+    *,
+    like: Like = (),
+    editor: bool = False,
+    model: EditModel | str | Path | None = None,
+    sure: float = 0.8,
+    language: str | None = None,
+    repo: str | Path = ".",
+    patterns: Path | None = None,
+    everywhere: bool = False,
+) -> FilePlan:
+    """Return what a rule, a pattern or examples would make of a text that is no file; see `apply`."""
+    spoken = [language] if language else []
+    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
+    if len(means.languages) > 1:
+        raise UserError("the rules are for several languages. Give files instead of stdin.")
+    (name,) = means.languages
+    found = plan_files(means.rules, [(None, data)], name, also=means.finders.get(name))
+    return found[0] if found else FilePlan(None, data, ())
+
+
+def is_pattern(rule: str | Path) -> bool:
+    """Return whether a rule is given as the number or the name of a learned pattern, not as a file."""
+    return not Path(rule).suffix and not Path(rule).exists() and len(Path(rule).parts) == 1
+
+
+def top_of(place: str | Path) -> Path:
+    """Return the top of the work tree that a place is in; UserError for a bare repository."""
+    top = work_tree(open_repository(place))
+    if top is None:
+        raise UserError(
+            f"{place} is a bare repository: there are no files to change. Name some, or give a clone with -C."
+        )
+    return top
+
+
+def _means(
+    rule: str | Path | None,
+    like: Like,
+    languages: Sequence[str],
+    editor: bool,
+    model: EditModel | str | Path | None,
+    sure: float,
+    repo: str | Path,
+    folder: Path | None,
+    everywhere: bool,
+) -> _Means:
+    if not like:
+        return _Means(_rules_of(str(rule), repo, folder, everywhere), {})
+    finders = finders_like(like, languages, model, sure) if editor else {}
+    return _Means(rules_like(like, languages, needed=not finders), finders)
+
+
+def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool) -> list[Rule]:
+    """Return the rules of a file, or the rule of a learned pattern."""
+    path = Path(name)
+    if path.is_file():
+        try:
+            return load_rules(path.read_text(encoding="utf-8"), name)
+        except UnicodeDecodeError:
+            raise UserError(f"{name} is not UTF-8. Give a rule as YAML.") from None
+    if path.suffix in (".yml", ".yaml") or len(path.parts) > 1:
+        raise UserError(f"{name} is not a rule file. Make one with editvec rule, or give --like BEFORE AFTER.")
+    learned = load(folder or default_folder(open_repository(repo)))
+    (pattern,) = pick(learned, [name])
+    if pattern.rule is None:
+        raise UserError(f"no rule could be verified for pattern {name}. Give an example instead: --like BEFORE AFTER.")
+    if not everywhere and not pattern.is_due():
+        evidence = pattern.evidence
+        said = "there is no evidence"
+        if evidence is not None:
+            said = f"edited: {evidence.edited} of {evidence.matched + evidence.left} such places"
+        raise UserError(
+            f"history does not say that pattern {name} is due ({said}). To apply it all the same: --everywhere."
+        )
+    return [pattern.rule]
+
+
+def _plans(means: _Means, paths: Sequence[Path], applied: Applied, progress: Stages) -> Iterator[FilePlan]:
+    """Yield what changes, file by file; a rule looks at the files of its language."""
+    wanted = means.languages
+    files: dict[str, list[Path]] = {}
+    tally: Counter[str] = Counter()
+    for file in find_files(paths, wanted, tally):
+        found = language_of(file.name)
+        name = found.name if found is not None and found.name in wanted else next(iter(wanted))
+        files.setdefault(name, []).append(file)
+    applied.filtered = tally["filtered"]
+    total = sum(len(each) for each in files.values())
+    with progress("Looking", "files") as advance:
+        done = places = 0
+        for name in (each for each in known() if each in files):
+            chosen = [rule for rule in means.rules if rule.language == name]
+            for start in range(0, len(files[name]), _FILES_AT_ONCE):
+                part = files[name][start : start + _FILES_AT_ONCE]
+                texts = [(file, data) for file in part if is_worth_reading(data := file.read_bytes())]
+                for plan in plan_files(chosen, texts, name, also=means.finders.get(name)):
+                    places += len(plan.edits)
+                    yield plan
+                done += len(part)
+                advance(done, total, places)
+
+
+def _languages(paths: Sequence[Path]) -> list[str]:
+    """Return the languages of the files, the most frequent first, code before prose."""
+    counts: Counter[str] = Counter()
+    for file in find_files(paths, set(known()), Counter()):
+        if (found := language_of(file.name)) is not None:
+            counts[found.name] += 1
+    return sorted(counts, key=lambda name: (not isinstance(known()[name], Language), -counts[name]))

@@ -1,0 +1,200 @@
+"""The stages of learning: mine, encode, group, make rules, collect evidence, find the places that are still due."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.core.edit import Edit
+from editvec.data.progress import Advance, Stages, silent
+from editvec.diff.signature import Signature, signature_of
+from editvec.mining import run
+from editvec.patterns.find import find_places
+from editvec.patterns.grouping import group
+from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
+from editvec.patterns.rules import patterns_of
+from editvec.rules.rule import InducedRule, ProseRule, runnable
+from editvec.suggest.editor import find_by_editor
+from editvec.suggest.evidence import Evidence, RuledEdits, collect_evidence
+from editvec.suggest.few_shot import FewShotEditor
+from editvec.vcs.old_files import OldFiles
+from editvec.vcs.worktree import File, worktree_files
+
+if TYPE_CHECKING:
+    from editvec.neural.model import EditModel
+
+
+@dataclass(frozen=True, slots=True)
+class LearnRequest:
+    """What to learn from, and what counts."""
+
+    mining: run.MiningRequest
+    min_edits: int = 3
+    min_commits: int = 2
+    max_groups: int = 150
+    """The most frequent groups that rules are made for."""
+    max_edited: int = 20
+    """The most worthy patterns without a rule that the editor is tried on."""
+    min_confidence: float = MIN_CONFIDENCE
+    """A place is due when history makes it at least so sure."""
+    revision: str | None = None
+    """Look for places in the files of this revision, not in the work tree."""
+
+
+@dataclass(slots=True)
+class Learned:
+    """What was learned."""
+
+    edits: list[Edit]
+    vectors: NDArray[np.float32] | None
+    patterns: list[Pattern]
+    """The most worthy first."""
+    report: run.MiningReport
+    groups: int = 0
+    filtered: int = 0
+    """Files of the work tree that were not looked at, because a filter of git rewrites them."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Stage → how long it took."""
+    folder: Path | None = None
+    """Where it was written."""
+
+
+def learn_patterns(request: LearnRequest, model: EditModel | None = None, stages: Stages = silent) -> Learned:
+    """Learn the patterns of a repository, stage by stage.
+
+    Without a model, edits are grouped by their signatures alone, and places are found by rules alone.
+    """
+    report = run.MiningReport()
+    learned = Learned([], None, [], report)
+    repository = request.mining.task.repository
+    with _stage(learned, stages, "Mining", "commits") as advance:
+        learned.edits = list(run.edits(request.mining, report, advance))
+    if model is not None and learned.edits:
+        with _stage(learned, stages, "Encoding", "edits") as advance:
+            learned.vectors = _encode(model, learned.edits, advance)
+    with _stage(learned, stages, "Grouping", "edits"):
+        groups = group(learned.edits, learned.vectors, min_edits=request.min_edits, min_commits=request.min_commits)
+        learned.groups = len(groups)
+    with _stage(learned, stages, "Rules", "groups") as advance:
+        found = patterns_of(
+            groups[: request.max_groups],
+            learned.edits,
+            min_edits=request.min_edits,
+            min_commits=request.min_commits,
+            progress=advance,
+        )
+        named = _named(found)
+    with _stage(learned, stages, "History", "languages") as advance, OldFiles(repository) as past:
+        doubts = _doubts(named, learned.edits)
+        tried = _recorded(named, past, doubts, advance)
+    with _stage(learned, stages, "Finding", "files") as advance:
+        ruled = [pattern for pattern in tried if pattern.rule and pattern.evidence]
+        languages, tally = {pattern.language for pattern in tried}, Counter[str]()
+        files = list(worktree_files(repository, languages, revision=request.revision, tally=tally))
+        learned.filtered = tally["filtered"]
+        places = find_places(ruled, files, request.min_confidence, advance)
+    if model is not None:
+        with _stage(learned, stages, "Editing", "patterns") as advance:
+            bare = [pattern for pattern in tried if not pattern.rule]
+            places |= _edited(model, bare, files, doubts, request, advance)
+    learned.patterns = sorted(
+        (places.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)
+    )
+    return learned
+
+
+@contextmanager
+def _stage(learned: Learned, stages: Stages, title: str, unit: str) -> Iterator[Advance]:
+    start = time.monotonic()
+    with stages(title, unit) as advance:
+        yield advance
+    learned.seconds[title] = time.monotonic() - start
+
+
+def _encode(model: EditModel, edits: Sequence[Edit], advance: Advance) -> NDArray[np.float32]:
+    parts = []
+    for start in range(0, len(edits), 1024):
+        parts.append(model.encode(edits[start : start + 1024]))
+        advance(start + len(parts[-1]), len(edits), 0)
+    return np.concatenate(parts)
+
+
+def _edited(
+    model: EditModel,
+    bare: Sequence[Pattern],
+    files: Sequence[File],
+    doubts: dict[str, Evidence],
+    request: LearnRequest,
+    advance: Advance,
+) -> dict[str, Pattern]:
+    """The most worthy of the patterns without a rule, with the places that the editor is sure of."""
+    chosen = sorted(bare, key=lambda pattern: (-pattern.worth, pattern.name))[: request.max_edited]
+    found: dict[str, Pattern] = {}
+    editor = FewShotEditor(model)
+    for number, pattern in enumerate(chosen):
+        advance(number, len(chosen), sum(len(each.places) for each in found.values()))
+        places = find_by_editor(editor, pattern.edits, files, doubts[pattern.name]) if not pattern.promises else ()
+        found[pattern.name] = pattern.with_places(tuple(s for s in places if s.confidence >= request.min_confidence))
+    return found
+
+
+def _named(found: Sequence[tuple[Pattern, InducedRule | ProseRule | None]]) -> list[Pattern]:
+    """Each with a name of its own, and its rule with the same."""
+    used: Counter[str] = Counter()
+    named = []
+    for pattern, rule in sorted(found, key=lambda item: (-item[0].num_edits, item[0].before, item[0].after)):
+        used[pattern.name] += 1
+        name = pattern.name if used[pattern.name] == 1 else f"{pattern.name}-{used[pattern.name]}"
+        named.append(replace(pattern, name=name, rule=runnable(rule, name, pattern.title) if rule else None))
+    return named
+
+
+def _doubts(named: Sequence[Pattern], edits: Sequence[Edit]) -> dict[str, Evidence]:
+    """Of each pattern, by name, how often people made the reverse edit, and how long ago they last made this one."""
+    shapes = Counter((edit.language, signature_of(edit)) for edit in edits)
+    end = max((edit.source.author_date for edit in edits if edit.source and edit.source.author_date), default=None)
+    return {
+        pattern.name: Evidence(
+            0,
+            0,
+            reversed=shapes[pattern.language, _reverse(signature_of(pattern.edits[0]))],
+            years=(end - pattern.span[1]).days / 365.25 if end and pattern.span else 0.0,
+        )
+        for pattern in named
+    }
+
+
+def _recorded(named: Sequence[Pattern], past: OldFiles, doubts: dict[str, Evidence], advance: Advance) -> list[Pattern]:
+    """Each with what history says of its rule."""
+    languages = sorted({pattern.language for pattern in named if pattern.rule})
+    said: dict[str, Evidence | None] = {}
+    for number, language in enumerate(languages):
+        advance(number, len(languages), 0)
+        ruled = [pattern for pattern in named if pattern.rule and pattern.language == language]
+        for pattern, evidence in zip(
+            ruled,
+            collect_evidence(past, [RuledEdits(each.rule, each.edits) for each in ruled if each.rule], language),
+            strict=True,
+        ):
+            doubt = doubts[pattern.name]
+            said[pattern.name] = replace(doubt, matched=evidence.matched, edited=evidence.edited) if evidence else None
+    return [_believed(pattern, said.get(pattern.name)) for pattern in named]
+
+
+def _believed(pattern: Pattern, evidence: Evidence | None) -> Pattern:
+    """A pattern with its evidence; without its rule where that does not match in any of its files as they were."""
+    if evidence is not None and not evidence.edited:
+        return replace(pattern, rule=None, support=0)
+    return replace(pattern, evidence=evidence)
+
+
+def _reverse(shape: Signature) -> Signature:
+    return Signature(tuple((added, removed) for removed, added in shape.runs))

@@ -1,0 +1,129 @@
+"""Make rules of examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from editvec.core.edit import Edit
+from editvec.core.errors import UserError
+from editvec.core.files import write_atomically
+from editvec.core.text import FileText
+from editvec.data import edit_files
+from editvec.data.sampling import select
+from editvec.rules.induction import induce, make_rules, why_not
+from editvec.rules.rule import InducedRule, test_file
+from editvec.rules.sites import RuleExample, edit_example, file_example
+from editvec.rules.verification import VerifiedRule
+from editvec.syntax.languages import Language, get, language_of
+from editvec.syntax.snippet import snippet_edit
+
+
+@dataclass(slots=True)
+class MadeRules:
+    """The rules of some examples, or the reason why there are none."""
+
+    rules: list[VerifiedRule] = field(default_factory=list)
+    num_examples: int = 0
+    reason: str = ""
+    """Why there is no rule; empty where there is one."""
+
+    @property
+    def yaml(self) -> str:
+        """Return all rules as YAML."""
+        return "---\n".join(each.rule.as_yaml() for each in self.rules)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the rules as JSON values."""
+        return [each.as_json() for each in self.rules]
+
+
+def rule(
+    ids: Sequence[str] = (),
+    examples: Sequence[tuple[str, str]] = (),
+    *,
+    text: bool = False,
+    edits: str | Path | None = None,
+    language: str | None = None,
+    out: Path | None = None,
+    test: bool = False,
+) -> MadeRules:
+    """Make verified rules of examples: what they share stays, what differs becomes a metavariable.
+
+    `examples` are pairs of files or, with `text`, of snippets; otherwise the examples are mined edits of the file
+    `edits`: those with the `ids`, or all. The rules are written to `out`, with ast-grep's tests beside them if `test`.
+
+    Raises:
+        UserError: The examples cannot be read, or the options make no sense together.
+
+    Example:
+        >>> import editvec
+        >>> made = editvec.rule(examples=[("x = x + 1;", "x++;")], text=True, language="csharp")
+        >>> made.rules[0].rule.summary
+        '$X = $X + 1;  →  $X++;'
+    """
+    if bool(examples) == bool(edits):
+        raise UserError("give examples with --from BEFORE AFTER, or mined edits with --edits FILE.")
+    if ids and not edits:
+        raise UserError(f"{ids[0]} is left over. Give more examples with --from BEFORE AFTER, or --edits FILE for ids.")
+    if test and out is None:
+        raise UserError("--test writes files beside the rules. Say where with -o rule.yml.")
+    if examples and not text:
+        shown = [_file_example(*each, language) for each in examples]
+        if len({example.language.name for example in shown}) > 1:
+            raise UserError("the examples are in several languages. Make a rule for each.")
+        made = MadeRules(induce(shown), len(shown))
+    else:
+        given = _edits_of(str(edits), ids) if edits else _snippets(examples, language)
+        made = MadeRules(make_rules(given), len(given))
+        shown = [example for edit in given if (example := edit_example(edit)) is not None]
+    if not made.rules:
+        made.reason = _reason(shown)
+    elif out is not None:
+        write_atomically(out, made.yaml.encode("utf-8", "surrogateescape"))
+        if test:
+            _write_tests(out, made.rules, shown)
+    return made
+
+
+def _file_example(before: str, after: str, language: str | None) -> RuleExample:
+    known = get(language) if language else language_of(before)
+    if known is None:
+        raise UserError(f"{before}: what is it written in? Say so with --language, or give --text for pieces of code.")
+    if not isinstance(known, Language):
+        raise UserError(f"{before} is prose. Give sentences with --text --language {known.name}.")
+    for name in (before, after):
+        if not Path(name).is_file():
+            raise UserError(f"{name} is not a file. Give --text if it is a piece of code.")
+    return file_example(before, known, *(FileText(Path(name).read_bytes()).utf8 for name in (before, after)))
+
+
+def _snippets(examples: Sequence[tuple[str, str]], language: str | None) -> list[Edit]:
+    if language is None:
+        raise UserError("say what the examples are written in: --language csharp, python, markdown ...")
+    return [snippet_edit(before, after, language, f"example {at}") for at, (before, after) in enumerate(examples, 1)]
+
+
+def _edits_of(file: str, ids: Sequence[str]) -> list[Edit]:
+    if not ids:
+        return list(edit_files.read(file))
+    return [select(edit_files.read(file), identity=identity)[0][1] for identity in ids]
+
+
+def _reason(examples: Sequence[RuleExample]) -> str:
+    if not examples:
+        return "the examples do not parse, or say the same before and after"
+    if len({example.language.name for example in examples}) > 1:
+        return "the examples are in several languages and have nothing in common"
+    return why_not(examples)
+
+
+def _write_tests(out: Path, rules: Sequence[VerifiedRule], examples: Sequence[RuleExample]) -> None:
+    """Write ast-grep's own tests: what must be found (invalid) and what must not (valid)."""
+    for each in rules:
+        if isinstance(each.rule, InducedRule):
+            claimed = [example for example in examples if example.id in each.verification.support]
+            texts = [(example.before.decode(), example.after.decode()) for example in claimed]
+            write_atomically(out.with_name(f"{each.rule.id}-test.yml"), test_file(each.rule, texts).encode())

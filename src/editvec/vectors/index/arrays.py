@@ -1,0 +1,55 @@
+"""Arrays on disk that grow: `.npy` files, which NumPy opens as they are, mapped and appended to in place."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import DTypeLike, NDArray
+
+from editvec.core.errors import BadInputError
+
+_HEADER = 128
+"""Bytes before the rows, always as many, so that a new number of rows fits in the old place."""
+
+
+def append(path: Path, start: int, values: NDArray[Any]) -> None:
+    """Write rows behind the first `start`, over whatever an interrupted writer left there."""
+    values = np.ascontiguousarray(values)
+    width = values.itemsize * int(np.prod(values.shape[1:]))
+    with path.open("r+b" if path.exists() else "w+b") as stream:
+        stream.truncate(_HEADER + start * width)
+        stream.seek(_HEADER + start * width)
+        stream.write(values.data)
+        stream.flush()
+        os.fsync(stream.fileno())
+        # Last, so that whoever opens the file never sees rows that are not there.
+        stream.seek(0)
+        stream.write(_header(values.dtype, (start + len(values), *values.shape[1:])))
+
+
+def mapped(path: Path, kind: DTypeLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return the first rows of a file, mapped; BadInputError where it does not hold them."""
+    if not int(np.prod(shape)):
+        return np.zeros(shape, kind)
+    try:
+        with path.open("rb") as stream:
+            version = npy.read_magic(stream)
+            found, by_column, dtype = npy.read_array_header_1_0(stream)
+            sound = version == (1, 0) and not by_column and dtype == np.dtype(kind) and found[1:] == shape[1:]
+            offset = stream.tell()
+    except (OSError, ValueError):
+        sound, offset = False, 0
+    size = offset + int(np.prod(shape)) * np.dtype(kind).itemsize
+    if not sound or path.stat().st_size < size:
+        raise BadInputError(path, None, "cut short, missing or not of this index. Encode the edits again.")
+    return np.memmap(path, kind, "r", offset=offset, shape=shape)
+
+
+def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+    text = repr({"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}).encode()
+    room = _HEADER - npy.MAGIC_LEN - 2
+    return npy.magic(1, 0) + room.to_bytes(2, "little") + text.ljust(room - 1) + b"\n"
