@@ -87,8 +87,25 @@ def test_core_is_closed() -> None:
     assert [name for name, rooms in users.items() if len(rooms - {"core"}) < 3] == []
 
 
-def test_a_model_is_loaded_without_torchs_compiler() -> None:
-    code = "import editvec, sys; editvec.load(); print([m for m in sys.modules if m.startswith('torch._dynamo')])"
+def test_torch_is_imported_in_training_alone() -> None:
+    users = set()
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            if any(name.split(".")[0] == "torch" for name in names):
+                users.add(file.relative_to(PACKAGE).parts[0])
+    assert users == {"training"}
+
+
+def test_a_model_is_used_without_torch() -> None:
+    code = (
+        "import editvec, sys\n"
+        "model = editvec.load()\n"
+        "edit = editvec.Edit('e', 'csharp', *(editvec.Version(t, tuple(t.split())) for t in ('x = 1 ;', 'y = 1 ;')))\n"
+        "model.write([model.exampler(edit)], model.encode([edit]))\n"
+        "print([name for name in ('torch', 'scipy', 'sklearn', 'pyarrow') if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

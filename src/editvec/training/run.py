@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
-import torch
-
 from editvec.core.edit import Edit
 from editvec.core.errors import UserError
 from editvec.core.files import check_place, make_folder, remove_partial, write_atomically
@@ -22,7 +20,6 @@ from editvec.neural.checkpoint import load_what_fits, save_weights
 from editvec.neural.config import Config, ModelConfig
 from editvec.neural.examples import Example, NoTreeError, TooLongError
 from editvec.neural.grammar import UnseenError, edit_trees, learn
-from editvec.neural.layers.products import resolved
 from editvec.neural.model import CONFIG, GRAMMAR, TRAINING_DIGESTS, VOCAB, WEIGHTS, EditModel, load_grammar, needs_trees
 from editvec.neural.vocab import Vocab
 from editvec.syntax.tree import Tree
@@ -30,6 +27,7 @@ from editvec.training.checkpoint import RunState
 from editvec.training.corpus import Corpus, build_corpus
 from editvec.training.distributed import World, joined
 from editvec.training.loop import CHECKPOINT, Progress, Trainer
+from editvec.training.products import resolved
 
 _CORPORA = ("train.arrow", "dev.arrow")
 INIT = "init.safetensors"
@@ -150,8 +148,8 @@ _USES = {"train": "train on", "dev": "measure progress with. Give --dev"}
 
 
 def _run(folder: Path, config: Config, world: World, watch: Watch, *, resume: bool) -> RunState:
-    torch.manual_seed(config.training.seed)
     model = EditModel(config.model, Vocab.load(folder / VOCAB), load_grammar(folder, config.model))
+    model.network.initialise(config.training.seed)
     corpora = [Corpus(folder / name) for name in _CORPORA]
     trainer = Trainer(model, config, corpora[0], corpora[1], folder, world=world, watch=watch)
     if resume:
@@ -159,7 +157,7 @@ def _run(folder: Path, config: Config, world: World, watch: Watch, *, resume: bo
     elif (folder / INIT).exists():
         load_what_fits(folder / INIT, model.network)
     if config.training.editor_only:
-        for name, weight in model.network.named_parameters():
+        for name, weight in trainer.learner.named.items():
             weight.requires_grad_(name.startswith("editor."))
     state = trainer.run()
     world.wait()
