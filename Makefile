@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
+# Two processes with one thread each; a test that needs a machine's quiet is marked and runs with its file.
+TESTS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types docs model bench clean
+.PHONY: help demo test laws check lint types docs model bench clean
 
 help: ## Show the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
@@ -35,7 +37,10 @@ demo: $(BIN)/editvec ## Learn the edits of a small history, see where they are d
 	@echo "The report: $(DEMO)/shop/.editvec/report.html"
 
 test: $(VENV)/.dev ## Run the tests
-	$(BIN)/python -m pytest
+	$(TESTS) --dist loadfile -m "not thorough"
+
+laws: $(VENV)/.dev ## Run the laws over many more examples, as every night (long)
+	HYPOTHESIS_PROFILE=thorough $(TESTS) --dist load
 
 lint: $(VENV)/.dev ## Check style and format
 	$(BIN)/ruff check .

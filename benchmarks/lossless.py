@@ -15,6 +15,7 @@ from editvec.syntax import Language, language_of, prose
 from editvec.syntax.token import Token, gaps, join
 from editvec.syntax.treesitter import Parsed
 from editvec.vcs import git
+from editvec.vcs.objects import Blobs
 
 
 def main() -> None:
@@ -27,7 +28,7 @@ def main() -> None:
     size: Counter[str] = Counter()
     for place in parser.parse_args().repos:
         repository = git.open_repository(place)
-        blobs = git.Blobs(repository, 5_000_000)
+        blobs = Blobs(repository, 5_000_000)
         for entry in repository.run("ls-tree", "-r", "-z", "HEAD").split(b"\0"):
             facts, _, path = entry.partition(b"\t")
             language = language_of(path.decode(errors="replace"))

@@ -3,7 +3,7 @@
 In one run, on one clone with at least 5,000 commits and one language:
 
 - `git log -p -U0 | wc` over the same paths: what git alone needs to print the same diffs, on one core. The limit.
-- editvec, from nothing to a finished Parquet file, on all cores; and, in a run of its own because looking costs time,
+- editvec, from nothing to a finished edit file, on all cores; and, in a run of its own because looking costs time,
   its peak memory over all processes.
 - PyDriller and GitPython, which only walk commits and read their diffs, over some spread evenly through the history.
 - editvec on growing parts of the history: the cost should grow with it, not faster.
@@ -84,7 +84,7 @@ def _private(process: psutil.Process) -> int:
 def editvec(folder: Path, *arguments: str, cache: str, watched: bool = False) -> tuple[Seconds, int, dict[str, object]]:
     """A run of `editvec mine`: seconds, peak bytes where it was watched, report."""
     with tempfile.TemporaryDirectory() as place:
-        command = [sys.executable, "-m", "editvec", "mine", str(folder), "-o", f"{place}/e.parquet", "--json"]
+        command = [sys.executable, "-m", "editvec", "mine", str(folder), "-o", f"{place}/e.jsonl.gz", "--json"]
         start = time.perf_counter()
         with subprocess.Popen(
             [*command, *arguments], stdout=subprocess.PIPE, env={**os.environ, "XDG_CACHE_HOME": cache}

@@ -7,6 +7,7 @@ python benchmarks/neighbours.py --folder million.index --rows 100000
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,13 @@ from typing import Any
 import click
 import faiss
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from editvec.data import edit_files
 from editvec.syntax.snippet import snippet_edit
-from editvec.vectors.index import Index, open_index
+from editvec.vectors.index import Index, arrays, open_index
 from editvec.vectors.index.building import LARGE
-from editvec.vectors.index.cells import make_cells
-from editvec.vectors.index.manifest import CELLS, FORMS, MANIFEST, UNITS, VECTORS, VERSION, Manifest, part_name
+from editvec.vectors.index.cells import make_cells, unit
+from editvec.vectors.index.manifest import CELLS, EDITS, FORMS, MANIFEST, UNITS, VECTORS, VERSION, Manifest
+from editvec.vectors.index.rows import EditRows
 from wall import seconds
 
 BLOCK = 50_000
@@ -92,24 +91,19 @@ def _build(folder: Path, rows: int, dim: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     chance = np.random.default_rng(0)
     middles = chance.normal(size=(2_000, dim)).astype(np.float32)
-    one = edit_files.table_of([snippet_edit("i = i + 1;", "i++;", "csharp")])
-    parts = []
-    with (folder / VECTORS).open("wb") as raw, (folder / UNITS).open("wb") as long:
-        for start in range(0, rows, BLOCK):
-            size = min(BLOCK, rows - start)
-            vectors = middles[chance.integers(0, len(middles), size)]
-            vectors = vectors + chance.normal(size=(size, dim)).astype(np.float32)
-            raw.write(vectors.data)
-            long.write((vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).data)
-            table = one.take(np.zeros(size, np.int64))
-            names = pa.array([f"edit{row}" for row in range(start, start + size)])
-            pq.write_table(table.set_column(0, "id", names), folder / part_name(start), row_group_size=1024)
-            parts.append(start)
-    np.arange(rows, dtype=np.uint64).tofile(folder / FORMS)
-    manifest = Manifest(VERSION, "tfidf", "", dim, rows, tuple(parts), 0, complete=True)
+    one = snippet_edit("i = i + 1;", "i++;", "csharp")
+    for start in range(0, rows, BLOCK):
+        size = min(BLOCK, rows - start)
+        vectors = middles[chance.integers(0, len(middles), size)]
+        vectors = vectors + chance.normal(size=(size, dim)).astype(np.float32)
+        arrays.append(folder / VECTORS, start, vectors)
+        arrays.append(folder / UNITS, start, unit(vectors))
+        arrays.append(folder / FORMS, start, np.arange(start, start + size, dtype=np.uint64))
+        EditRows(folder / EDITS, start).append([replace(one, id=f"edit{row}") for row in range(start, start + size)])
+    manifest = Manifest(VERSION, "tfidf", "", dim, rows, complete=True)
     if rows >= LARGE:
         make_cells(folder / CELLS, Index(folder, manifest).units)
-        manifest = Manifest(VERSION, "tfidf", "", dim, rows, tuple(parts), rows, complete=True)
+        manifest = replace(manifest, celled=rows)
     manifest.save(folder)
 
 

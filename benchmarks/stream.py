@@ -66,7 +66,7 @@ def main(sizes: str, folder: Path | None) -> None:
 
 def _write(path: Path, number: int) -> None:
     from editvec.core.edit import Edit, Version
-    from editvec.data.edit_files import BATCH, ParquetWriter, table_of
+    from editvec.data.parquet import BATCH, ParquetWriter, table_of
 
     chance = random.Random(number)
     pool = []

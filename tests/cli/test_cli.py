@@ -17,17 +17,9 @@ from editvec.cli import app
 from editvec.cli.terminal import printable
 from editvec.core.edit import Edit, Source, Version
 from editvec.data import edit_files
+from tests.cli.run import run, run_process
 
 VERBS = sorted(app.commands)
-
-
-def run(*arguments: str, cwd: Path | None = None, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "editvec", *arguments], capture_output=True, text=True, cwd=cwd, env={**os.environ}
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +47,7 @@ def test_help_is_quick() -> None:
     best = 9.0
     for _ in range(3):
         start = _seconds_of_children()
-        run("--help")
+        run_process("--help")
         best = min(best, _seconds_of_children() - start)
     assert best < 0.5
 

@@ -14,12 +14,13 @@ from editvec.data import edit_files
 from editvec.neural import config
 from editvec.neural.config import Config, TrainingConfig
 from editvec.syntax.snippet import snippet_edit
+from tests.cli.run import Done
+from tests.cli.run import run as in_process
 from tests.neural.edits import small_config
 
 
-def run(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "editvec", *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True)
+def run(*arguments: object, stdin: str = "") -> Done:
+    return in_process(*arguments, code=None, stdin=stdin)
 
 
 @pytest.fixture(scope="module")

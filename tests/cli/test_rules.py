@@ -13,7 +13,7 @@ import pytest
 from editvec.data import edit_files
 from editvec.rules.astgrep import program
 from editvec.syntax.snippet import snippet_edit
-from tests.cli.test_cli import run
+from tests.cli.run import run
 from tests.conftest import Repo
 
 CODE = "class A {\n\tvoid M() {\n\t\tcount = count + 1; // one\n\t\tthis.b = this.b + 1;\n\t}\n}\n"

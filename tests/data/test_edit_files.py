@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import editvec
@@ -72,7 +72,6 @@ JSONL = orjson.dumps(
 NATIVE = native.dump(sample())
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(edits, max_size=4))
 def test_parquet_gives_back_every_edit(tmp_path_factory: pytest.TempPathFactory, given_edits: list[Edit]) -> None:
     path = tmp_path_factory.mktemp("store") / "e.parquet"
@@ -81,7 +80,6 @@ def test_parquet_gives_back_every_edit(tmp_path_factory: pytest.TempPathFactory,
     assert edit_files.count(path) == len(given_edits)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(edits, max_size=4), st.sampled_from(["e.jsonl", "e.jsonl.gz"]))
 def test_native_lines_give_back_every_edit(
     tmp_path_factory: pytest.TempPathFactory, given_edits: list[Edit], name: str
@@ -92,14 +90,12 @@ def test_native_lines_give_back_every_edit(
     assert [native.load(native.dump(edit)) for edit in given_edits] == given_edits
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.lists(edits, max_size=4))
 def test_packed_lines_come_back(given_edits: list[Edit]) -> None:
     lines = [native.dump(edit) for edit in given_edits]
     assert native.unpack(native.pack(lines)) == lines
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(edits, max_size=4))
 def test_githubedits_gives_back_every_edit(tmp_path_factory: pytest.TempPathFactory, given_edits: list[Edit]) -> None:
     path = tmp_path_factory.mktemp("store") / "e.jsonl"

@@ -17,6 +17,7 @@ import pytest
 from editvec.core.errors import UserError
 from editvec.data import cache as caches
 from editvec.data import native
+from editvec.data.digests import content_digest
 from editvec.data.store import DamagedStoreError, LostCommitError, MinedCommit, Store
 from tests.data.test_edit_files import sample
 
@@ -93,6 +94,18 @@ def test_vectors_and_evidence_come_back(path: Path) -> None:
         assert len(found) == 600
         assert store.vectors("other", digests) == {}
         assert store.evidence([b"k", b"none", b"l"]) == {b"k": {"matched": 3}, b"l": [1.5, None]}
+
+
+def test_the_key_of_a_vector_is_what_a_model_sees() -> None:
+    edit = sample()
+    moved = replace(edit, id="x", source=None, label="l")
+    assert content_digest(edit) == content_digest(moved)
+    for other in (
+        replace(edit, language="java"),
+        replace(edit, context_before=("a",)),
+        replace(edit, before=edit.after),
+    ):
+        assert content_digest(other) != content_digest(edit)
 
 
 def test_a_transaction_is_whole_or_not_at_all(path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from editvec.diff import align, match
 from editvec.neural.grammar import edit_trees
@@ -29,7 +29,6 @@ def test_equal_subtrees_match_and_what_holds_a_change_does_not() -> None:
     assert not any("F" in one.split() or "0" in other.split() for one, other in equal)
 
 
-@settings(max_examples=150, deadline=None)
 @given(before=TREES, after=TREES)
 def test_what_matches_is_equal_and_matches_once(before: Tree, after: Tree) -> None:
     found = match(before, after, align(before.tokens(), after.tokens()))
@@ -46,7 +45,6 @@ def test_what_matches_is_equal_and_matches_once(before: Tree, after: Tree) -> No
         assert len(places) == len(set(places))
 
 
-@settings(max_examples=80, deadline=None)
 @given(tree=TREES)
 def test_a_tree_matches_itself(tree: Tree) -> None:
     found = match(tree, tree, align(tree.tokens(), tree.tokens()))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import sklearn.metrics
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
@@ -70,7 +70,6 @@ def test_the_interval_is_the_bootstraps() -> None:
 _gains = st.lists(st.integers(0, 2), min_size=2, max_size=12)
 
 
-@settings(deadline=None)
 @given(_gains, st.integers(1, 12))
 def test_dcg_is_scikit_learns(gains: list[int], k: int) -> None:
     places = [[-float(place) for place in range(len(gains))]]
@@ -83,7 +82,6 @@ def test_dcg_is_scikit_learns(gains: list[int], k: int) -> None:
         assert math.isnan(metrics.ndcg(gains, k))
 
 
-@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=30))
 def test_average_precision_is_scikit_learns(relevant: list[bool]) -> None:
     scores = [-float(place) for place in range(len(relevant))]
@@ -94,7 +92,6 @@ def test_average_precision_is_scikit_learns(relevant: list[bool]) -> None:
         assert math.isnan(metrics.average_precision(relevant))
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=1, max_size=30))
 def test_kappa_is_statsmodels(ratings: list[list[int]]) -> None:
     found = metrics.fleiss_kappa(ratings, 3)

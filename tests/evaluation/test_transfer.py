@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from editvec.core.edit import Edit
@@ -48,7 +48,6 @@ def learned() -> EditModel:
     return model
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=30), st.integers(1, 12), st.integers(0, 5))
 def test_the_papers_pairs(labels: list[str], num_seeds: int, seed: int) -> None:
     made = plan(labels, "iclr19", num_seeds=num_seeds, seed=seed)
@@ -66,7 +65,6 @@ def test_the_papers_pairs(labels: list[str], num_seeds: int, seed: int) -> None:
         assert set(pairs) == {(one, other) for one in seeds for other in members}
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=20), st.integers(1, 60))
 def test_all_pairs_are_all_but_oneself(labels: list[str], most: int) -> None:
     every = plan(labels, "all-pairs")

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import pytest
 
 from editvec.core.errors import GitError, UserError
 from editvec.data import edit_files
+from editvec.data.store import LostCommitError, MinedCommit, Store
 from editvec.mining.options import locate, pick_paths
 from editvec.vcs import git
 from tests.conftest import Repo, clean_git_environment
@@ -418,6 +419,28 @@ def test_a_damaged_store_is_mined_again(repo: Repo, cache: Path, where: str, cap
     assert again.report.dropped == whole.report.dropped
     assert len(caplog.messages) <= 1
     assert mine(repo, resume=True).report.mined_now == 0
+
+
+def test_what_another_process_forgot_meanwhile_is_mined_again(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps(repo, [f"f{number}" for number in range(12)])
+    fresh = mine(repo)
+    read = Store.commits
+    forgotten: list[MinedCommit] = []
+
+    def commits(self: Store, settings: int, wanted: Sequence[str]) -> Iterator[MinedCommit]:
+        for number, each in enumerate(read(self, settings, wanted)):
+            if number == 5 and not forgotten:
+                forgotten.append(each)
+                with sqlite3.connect(self.path) as database:
+                    database.execute("DELETE FROM commits")
+                raise LostCommitError(each.commit)
+            yield each
+
+    monkeypatch.setattr(Store, "commits", commits)
+    found = mine(repo, resume=True)
+    assert forgotten
+    assert found.edits == fresh.edits
+    assert found.report == fresh.report
 
 
 def test_a_store_that_is_cut_short_is_mined_again(repo: Repo, cache: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from editvec.core.edit import Edit, Version
@@ -23,7 +23,6 @@ from tests.neural.edits import random_edits
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", "<pad>", "<end>", ""]), max_size=9)
 
 
-@settings(deadline=None)
 @given(before=WORDS, after=WORDS, above=WORDS, below=WORDS, known=st.sets(st.sampled_from("abcdef")))
 def test_ids_stand_for_tokens(
     before: list[str], after: list[str], above: list[str], below: list[str], known: set[str]
@@ -45,7 +44,6 @@ def test_ids_stand_for_tokens(
     assert example.aligned_before.tolist() == [-1 if p.before is None else p.before for p in alignment]
 
 
-@settings(deadline=None)
 @given(before=WORDS, after=WORDS, context=WORDS, known=st.sets(st.sampled_from("abcdef")))
 def test_an_answer_is_read_back_as_the_edit_that_it_makes(
     before: list[str], after: list[str], context: list[str], known: set[str]
@@ -81,7 +79,6 @@ def test_a_context_that_is_not_read_cannot_be_copied_from() -> None:
     assert example.context.tolist() == [PLACE]
 
 
-@settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 999), size=st.integers(0, 30))
 def test_copies_are_all_the_places_with_the_same_token(seed: int, size: int) -> None:
     edits = random_edits(4, seed)

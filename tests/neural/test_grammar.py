@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from editvec.core.edit import Edit, Version
@@ -61,7 +61,6 @@ TREES = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(before=TREES, after=TREES, others=st.lists(TREES, max_size=3))
 def test_the_oracles_actions_build_the_tree(before: Tree, after: Tree, others: list[Tree]) -> None:
     grammar = learn([before, after, *others])
@@ -78,7 +77,6 @@ def test_the_oracles_actions_build_the_tree(before: Tree, after: Tree, others: l
 
 
 @example(trees=[Tree("root", "", (Tree("*", "left", ()),))], seed=378)
-@settings(max_examples=100, deadline=None)
 @given(trees=st.lists(TREES, min_size=1, max_size=4), seed=st.integers(0, 999))
 def test_every_beginning_has_a_legal_action_and_an_end(trees: list[Tree], seed: int) -> None:
     grammar = learn(trees)
@@ -115,7 +113,6 @@ def test_every_beginning_has_a_legal_action_and_an_end(trees: list[Tree], seed: 
     assert same_tree(replay(grammar, source, again), derivation.tree)
 
 
-@settings(max_examples=60, deadline=None)
 @given(before=TREES, after=TREES)
 def test_a_derivation_keeps_its_past(before: Tree, after: Tree) -> None:
     grammar = learn([before, after])
@@ -130,7 +127,6 @@ def test_a_derivation_keeps_its_past(before: Tree, after: Tree) -> None:
         again = take(again, source, action)
 
 
-@settings(max_examples=60, deadline=None)
 @given(trees=st.lists(TREES, min_size=1, max_size=3))
 def test_a_grammar_comes_back_from_its_file(trees: list[Tree]) -> None:
     grammar = learn(trees)
@@ -153,7 +149,6 @@ def test_what_was_never_seen_is_refused() -> None:
             derive(grammar, source, after)
 
 
-@settings(max_examples=60, deadline=None)
 @given(trees=st.lists(TREES, min_size=1, max_size=3))
 def test_where_a_copy_fits_is_told_by_slot_and_form(trees: list[Tree]) -> None:
     grammar = learn(trees)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -62,7 +62,6 @@ class Table:
         return sorted(found, reverse=True)
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), num_sources=st.integers(1, 5), num_choices=st.integers(2, 4))
 def test_a_beam_as_wide_as_everything_finds_the_best(seed: int, num_sources: int, num_choices: int) -> None:
     table = Table(seed, num_sources, num_choices)
@@ -80,7 +79,6 @@ class Unordered(Table):
         return tuple(sorted((*state.choices[row], choice)))
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), num_choices=st.integers(2, 4))
 def test_what_comes_to_the_same_is_one_hypothesis(seed: int, num_choices: int) -> None:
     table = Unordered(seed, 2, num_choices)
@@ -122,7 +120,6 @@ def test_a_hypothesis_that_is_there_already_takes_no_place() -> None:
     assert [math.exp(h.score) for h in merged] == pytest.approx([0.7, 0.18, 0.12])
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), width=st.integers(1, 6))
 def test_sources_do_not_know_each_other(seed: int, width: int) -> None:
     together = beam_search(Table(seed, 4, 5), num_sources=4, width=width, max_steps=6)
@@ -139,7 +136,6 @@ def test_sources_do_not_know_each_other(seed: int, width: int) -> None:
         assert beam_search(One(owner), num_sources=1, width=width, max_steps=6)[0] == together[owner]
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), width=st.integers(1, 6))
 def test_lists_are_sorted_and_no_longer_than_asked(seed: int, width: int) -> None:
     for hypotheses in beam_search(Table(seed, 3, 5), num_sources=3, width=width, max_steps=8):

@@ -244,7 +244,7 @@ def test_only_what_learn_wrote_is_replaced_or_removed(learned: Learned, tmp_path
     assert (manifest["schema"], manifest["tool"]) == (1, "editvec")
     assert set(manifest["files"]) == {f"rules/{name}" for name in first} | {
         "patterns.json",
-        "edits.parquet",
+        "edits.jsonl.gz",
         "report.html",
     }
     (tmp_path / "rules" / "my-own.yml").write_text("id: mine")

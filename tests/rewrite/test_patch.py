@@ -38,7 +38,7 @@ def test_hunks_are_the_edits(data: st.DataObject, before: bytes) -> None:
     assert b"".join(rows) == splice(before, edits)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data(), texts)
 def test_git_applies_the_diff(tmp_path: Path, data: st.DataObject, before: bytes) -> None:
     edits = data.draw(edited(before))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from editvec.core.edit import Canonical
@@ -72,7 +72,6 @@ words = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(words, max_size=25), st.lists(words, max_size=25), st.sampled_from(list(Naming)))
 def test_restore_undoes_canonicalise_of_anything(one: list[str], other: list[str], naming: Naming) -> None:
     frame = "class A {{ int Total; int VAR0; void M(int x, int VAR1) {{ {} }} }}"

@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from editvec.syntax.languages import Language, code_languages, get
@@ -33,7 +33,6 @@ def _language(name: str) -> Language:
     return language
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(2, 150))
 def test_near_lines_read_as_in_the_whole_file(line: int) -> None:
     whole = Parsed(_language("csharp"), LARGE.encode())
@@ -153,7 +152,6 @@ def test_a_long_list_of_names_takes_no_long_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BRACED)
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_braces_move_with_the_lines(name: str, data: st.DataObject) -> None:
     before = SAMPLES[name].splitlines(keepends=True) * 2
@@ -184,7 +182,6 @@ def test_scanning_any_bytes_ends(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_parsing_on_top_of_the_previous_version_is_parsing(name: str, data: st.DataObject) -> None:
     before = SAMPLES[name].splitlines(keepends=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from editvec.core.text import line_starts
@@ -39,14 +39,12 @@ def check_lossless(name: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=120, deadline=None)
 @given(data=anything)
 def test_any_bytes_are_tokens_and_gaps(name: str, data: bytes) -> None:
     check_lossless(name, data)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@settings(max_examples=60, deadline=None)
 @given(cuts=st.data())
 def test_damaged_programs_are_tokens_and_gaps(name: str, cuts: st.DataObject) -> None:
     data = SAMPLES[name].encode()

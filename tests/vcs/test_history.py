@@ -10,13 +10,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from editvec.core.errors import GitError
 from editvec.mining.extract.versions import hash_of, version_after
 from editvec.vcs import git
 from editvec.vcs.history import CommitChange, FileChange, Hunk, _pieces, unquote, walk
+from editvec.vcs.objects import Blobs
 from tests.conftest import Repo
 
 TRICKY = [
@@ -63,7 +64,6 @@ def file_changes(repo: Repo, *, renames: bool = False) -> list[FileChange]:
     return [file for change in changes_of(repo, renames=renames) for file in change.files]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(texts(), texts()), min_size=1, max_size=8))
 def test_hunks_turn_the_version_before_into_the_version_after(pairs: list[tuple[bytes, bytes]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -79,7 +79,6 @@ def test_hunks_turn_the_version_before_into_the_version_after(pairs: list[tuple[
             assert file.blob_after == hash_of(after, 40)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(texts(), min_size=2, max_size=6))
 def test_hunks_name_the_lines_that_they_hold(versions: list[bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +92,6 @@ def test_hunks_name_the_lines_that_they_hold(versions: list[bytes]) -> None:
             assert after.split(b"\n")[hunk.after :][: hunk.num_after] == hunk.sides()[1]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(TRICKY), max_size=6), st.sampled_from([1, 2, 7, 64]))
 def test_the_stream_is_cut_at_the_same_places_however_it_arrives(lines: list[bytes], size: int) -> None:
     body = b"".join(b"+" + line + b"\n" for line in lines)
@@ -207,7 +205,7 @@ def test_git_ended_by_somebody_is_no_missing_object(
     with pytest.raises(GitError, match="signal 9"):
         list(walk(repository, commits, ["*"], renames=True))
     with pytest.raises(GitError, match="ended before its time"):
-        git.Blobs(repository, 1000).read(b"0" * 40)
+        Blobs(repository, 1000).read(b"0" * 40)
 
 
 ODD = [

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from editvec.core.edit import Edit
 from editvec.core.errors import BadInputError, UserError
+from editvec.core.files import locked
 from editvec.data.splits import token_hash
 from editvec.vectors import index as indexing
-from editvec.vectors.index import building, open_index
+from editvec.vectors.index import building, cells, open_index
 from editvec.vectors.index.cells import exact_search, unit
 from editvec.vectors.vectorisers import make
 from editvec.vectors.vectorisers.base import Vectors
@@ -63,7 +66,6 @@ def test_what_is_put_in_comes_out(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.vectoriser().encode(edits[:3]), found.vectors[:3], atol=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 12), st.sampled_from(indexing.METRICS), st.integers(0, 99))
 def test_search_is_sorting_by_distance(rows: int, k: int, metric: indexing.Metric, seed: int) -> None:
     base, queries = _vectors(rows, seed=seed), _vectors(3, seed=seed + 1)
@@ -141,6 +143,71 @@ def test_large_ones_are_searched_by_cells(tmp_path: Path, monkeypatch: pytest.Mo
     np.testing.assert_allclose(scores[:, 0], truth[:, 0], atol=1e-5)
     assert (np.diff(scores, axis=1) <= 0).all()
     assert len(grown) == 2400
+
+
+def test_without_faiss_every_row_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "LARGE", 200)
+    vectors = _vectors(300)
+    indexing.build(tmp_path / "cells", Given(vectors), _numbered(300))
+    queries = vectors[::10]
+    truth = open_index(tmp_path / "cells").search(queries, 5, exact=True)
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    found = open_index(tmp_path / "cells")
+    assert found.manifest.celled == 300
+    for one, other in zip(found.search(queries, 5), truth, strict=True):
+        np.testing.assert_array_equal(one, other)
+    plain, _ = indexing.build(tmp_path / "plain", Given(vectors), _numbered(300))
+    assert plain.manifest.celled == 0
+
+
+@given(st.integers(1, 300), st.integers(1, 20), st.sampled_from(indexing.METRICS), st.integers(0, 99))
+def test_search_is_faisss(rows: int, k: int, metric: indexing.Metric, seed: int) -> None:
+    faiss = pytest.importorskip("faiss")
+    base, queries = unit(_vectors(rows, seed=seed)), unit(_vectors(4, seed=seed + 1))
+    _, scores = exact_search(base, queries, k, metric)
+    kind = faiss.METRIC_INNER_PRODUCT if metric == "cosine" else faiss.METRIC_L2
+    within = min(k, rows)
+    theirs, _ = faiss.knn(queries, base, within, metric=kind)
+    np.testing.assert_allclose(scores[:, :within], theirs, atol=1e-5)
+
+
+def test_blocks_of_rows_give_what_all_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    base, queries = unit(_vectors(500)), unit(_vectors(7, seed=1))
+    whole = exact_search(base, queries, 9, "cosine")
+    monkeypatch.setattr(cells, "_BLOCK", 16)
+    monkeypatch.setattr(cells, "_QUERIES", 3)
+    for one, other in zip(exact_search(base, queries, 9, "cosine"), whole, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_arrays_are_numpys_own(tmp_path: Path) -> None:
+    vectors = _vectors(20)
+    indexing.build(tmp_path / "i", Given(vectors), _numbered(12))
+    indexing.build(tmp_path / "i", Given(vectors), _numbered(20), append=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "i" / "vectors.npy"), vectors)
+    assert np.load(tmp_path / "i" / "forms.npy", mmap_mode="r").shape == (20,)
+
+
+def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    indexing.build(tmp_path / "i", Given(_vectors(5)), _numbered(5))
+    with locked(tmp_path / "i" / ".lock"), pytest.raises(UserError, match="another process is writing"):
+        indexing.build(tmp_path / "i", Given(_vectors(5)), _numbered(5), append=True)
+    indexing.build(tmp_path / "i", Given(_vectors(5)), _numbered(5), append=True)
+
+
+def test_damaged_edits_are_said(tmp_path: Path) -> None:
+    indexing.build(tmp_path / "i", Given(_vectors(5)), _numbered(5))
+    file = tmp_path / "i" / "edits.sqlite"
+    with sqlite3.connect(file) as database:
+        database.execute("UPDATE blocks SET lines = substr(lines, 1, 50)")
+    with pytest.raises(BadInputError, match=r"edits\.sqlite: not sound"):
+        open_index(tmp_path / "i").edits([1])
+    file.write_bytes(b"nonsense" * 999)
+    with pytest.raises(BadInputError, match=r"edits\.sqlite: not sound"):
+        list(open_index(tmp_path / "i").all_edits())
+    file.unlink()
+    with pytest.raises(BadInputError, match=r"edits\.sqlite: not sound"):
+        list(open_index(tmp_path / "i").all_edits())
 
 
 def test_another_model_is_refused(tmp_path: Path) -> None:

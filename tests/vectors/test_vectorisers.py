@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from editvec.core.edit import Edit
@@ -22,7 +22,6 @@ from tests.neural.edits import edit, random_edits, small_model, ten_edits
 _words = st.lists(st.sampled_from("a b c d".split()), max_size=6)
 
 
-@settings(deadline=None)
 @given(_words, _words)
 def test_the_changed_tokens_are_the_difference_of_the_bags(before: list[str], after: list[str]) -> None:
     found = changed_tokens(edit(" ".join(before), " ".join(after)))
@@ -34,7 +33,6 @@ def test_the_changed_tokens_are_the_difference_of_the_bags(before: list[str], af
     assert +left == Counter(after)
 
 
-@settings(deadline=None)
 @given(_words, _words)
 def test_a_diff_gives_back_both_versions(before: list[str], after: list[str]) -> None:
     lines = diff_lines(edit(" ".join(before), " ".join(after)))

@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from editvec.core.splice import TextEdit
     from editvec.rewrite.plan import FilePlan
-    from editvec.rewrite.review import Choice
+    from editvec.rewrite.review import ReviewChoice
 
 
 class Asker:
@@ -19,24 +19,24 @@ class Asker:
     def __init__(self, base: Path) -> None:
         self._base = base
 
-    def __call__(self, plan: FilePlan, data: bytes, edit: TextEdit) -> Choice:
+    def __call__(self, plan: FilePlan, data: bytes, edit: TextEdit) -> ReviewChoice:
         """Return what the person chooses."""
         from editvec.cli.diffs import print_diff
-        from editvec.rewrite.review import Choice, Then, is_sound
+        from editvec.rewrite.review import ReviewChoice, Then, is_sound
 
         print_diff(plan.path, data, (edit,), self._base)
         while True:
             answer = click.prompt("Apply? y/n/e/a/q", default="y", show_default=False, err=True).strip().lower()[:1]
             if answer == "q":
-                return Choice(None, Then.STOP)
+                return ReviewChoice(None, Then.STOP)
             if answer == "n":
-                return Choice(None)
+                return ReviewChoice(None)
             if answer in ("y", "a", "e"):
                 wanted = _edited(plan, data, edit) if answer == "e" else edit
                 if wanted is None:
-                    return Choice(None)
+                    return ReviewChoice(None)
                 if is_sound(plan, data, wanted):
-                    return Choice(wanted, Then.TAKE_ALL if answer == "a" else Then.ASK)
+                    return ReviewChoice(wanted, Then.TAKE_ALL if answer == "a" else Then.ASK)
                 click.echo("not written: the file would parse worse than before. e edits it, n skips it.", err=True)
                 continue
             click.echo("y: yes, n: no, e: edit it first, a: yes to all, q: quit", err=True)

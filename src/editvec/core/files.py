@@ -86,18 +86,21 @@ def locked(path: Path) -> Iterator[None]:
     """
     import sqlite3
 
-    database = sqlite3.connect(path, timeout=0, isolation_level=None)
+    database = None
     try:
         try:
+            database = sqlite3.connect(path, timeout=0, isolation_level=None)
+            # No file beside it.
             database.execute("PRAGMA journal_mode = MEMORY")
             database.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorname != "SQLITE_BUSY":
-                raise UserError(f"cannot lock {path} ({error}). Choose another place.") from None
-            raise BlockingIOError(f"{path} is locked") from None
+        except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorname", "") == "SQLITE_BUSY":
+                raise BlockingIOError(f"{path} is locked") from None
+            raise UserError(f"cannot lock {path} ({error}). Choose another place.") from None
         yield
     finally:
-        database.close()
+        if database is not None:
+            database.close()
 
 
 def cache_home() -> Path:

@@ -1,9 +1,14 @@
-"""Which edits a model was trained on, as sorted digests of eight bytes: enough to tell whether one is among them."""
+"""Digests of edits: of all that a model can see of one, and which edits a model was trained on.
+
+The latter are sorted digests of eight bytes: enough to tell whether an edit is among them.
+"""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +17,19 @@ from numpy.typing import NDArray
 from editvec.core.edit import Edit
 from editvec.core.errors import BadInputError
 from editvec.core.files import write_atomically
+from editvec.data import native
 from editvec.data.splits import token_hash
 
 _DIGEST = np.dtype("<u8")
+
+
+def content_digest(edit: Edit) -> bytes:
+    """Return a digest of everything that an edit vector can depend on: 16 bytes, the same wherever the edit was made.
+
+    It is the key of `Store.vectors`.
+    """
+    content = native.dump(replace(edit, id="", source=None, label="", extra=""))
+    return blake2b(content, digest_size=16).digest()
 
 
 class TrainingDigests:

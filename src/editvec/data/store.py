@@ -98,14 +98,15 @@ class MinedCommit:
 
 
 class Store:
-    """An open store. Not to be shared between threads."""
+    """An open store, for one thread at a time."""
 
     def __init__(self, path: Path, repository: str = "", *, limit: int | None = None) -> None:
         """Open the store in a file; `repository` is what to call it. With a limit, closing it makes room."""
         self.path = path
         self._about, self._limit = repository, limit
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            # It holds people's code.
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._database = self._opened()
         except OSError as error:
             raise UserError(f"cannot make the folder {path.parent} ({error.strerror}). {_ADVICE}") from None
@@ -232,7 +233,7 @@ class Store:
         database = None
         try:
             with self._told():
-                database = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+                database = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
                 database.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 _use_write_ahead_log(database)
                 # A power cut may cost the last batches, never the file.

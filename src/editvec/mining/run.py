@@ -31,6 +31,7 @@ from editvec.data.store import DamagedStoreError, LostCommitError, MinedCommit, 
 from editvec.mining.batch import CommitReader, MinedBatch, MiningTask
 from editvec.mining.dedup import Deduplicator, Digests, digest
 from editvec.vcs import git
+from editvec.vcs.objects import Attributes
 
 BATCH_COMMITS = 64
 _EXTRACTION = 2
@@ -159,7 +160,7 @@ def _mined(
     _fill(store, settings, task, todo, request.workers, len(commits), progress)
     tally: Counter[str] = Counter()
     dedup = Deduplicator(task.recipe, tally)
-    with git.Attributes(task.repository, "HEAD") as attributes:
+    with Attributes(task.repository, "HEAD") as attributes:
         for mined in store.commits(settings, commits):
             tally.update(mined.tally)
             if len(mined.marks) != len(mined.heads) * _MARK.size:

@@ -106,20 +106,25 @@ def apply(
             applied.num_places, applied.num_files = reviewed.num_places, reviewed.num_files
         return applied
     for plan in plans:
-        if plan.problem:
-            applied.problems.append(f"{plan.path}: not written: {plan.problem}.")
-            continue
-        applied.plans.append(plan)
-        applied.num_places += len(plan.edits)
-        applied.num_files += 1
-        if watch is not None:
-            watch(plan)
-        if update and plan.path is not None:
-            try:
-                write_file(plan.path, plan.before, plan.after)
-            except (OSError, UserError) as error:
-                applied.problems.append(f"{plan.path}: not written: {error}")
+        _take(plan, applied, update=update, watch=watch)
     return applied
+
+
+def _take(plan: FilePlan, applied: Applied, *, update: bool, watch: Callable[[FilePlan], None] | None) -> None:
+    """Note a plan, show it, and write it if that is wanted."""
+    if plan.problem:
+        applied.problems.append(f"{plan.path}: not written: {plan.problem}.")
+        return
+    applied.plans.append(plan)
+    applied.num_places += len(plan.edits)
+    applied.num_files += 1
+    if watch is not None:
+        watch(plan)
+    if update and plan.path is not None:
+        try:
+            write_file(plan.path, plan.before, plan.after)
+        except (OSError, UserError) as error:
+            applied.problems.append(f"{plan.path}: not written: {error}")
 
 
 def apply_to_text(

@@ -38,14 +38,14 @@ class Then(Enum):
     STOP = "stop"
 
 
-class Choice(NamedTuple):
+class ReviewChoice(NamedTuple):
     """What a person says about an edit: the edit to write, perhaps another one, or None; and how to go on."""
 
     edit: TextEdit | None
     then: Then = Then.ASK
 
 
-Choose = Callable[[FilePlan, bytes, TextEdit], Choice]
+Choose = Callable[[FilePlan, bytes, TextEdit], ReviewChoice]
 """Asked about an edit of a file with the bytes that the file has by now."""
 
 

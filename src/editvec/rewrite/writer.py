@@ -13,6 +13,7 @@ from editvec.core.files import atomic
 from editvec.syntax.languages import language_of
 from editvec.vcs import git
 from editvec.vcs.filters import is_generated_name, is_generated_text, is_vendored
+from editvec.vcs.objects import Attributes
 
 MAX_BYTES = git.MAX_TEXT_BYTES
 
@@ -39,7 +40,7 @@ def _below(folder: Path, names: Collection[str], tally: Counter[str]) -> Iterato
     repository = git.Repository(folder.resolve(), folder.name)
     listed = _tracked(repository)
     with ExitStack() as stack:
-        attributes = None if listed is None else stack.enter_context(git.Attributes(repository))
+        attributes = None if listed is None else stack.enter_context(Attributes(repository))
         for name in sorted(_walk(folder) if listed is None else listed):
             language = language_of(name)
             if language is None or language.name not in names or is_vendored(name) or is_generated_name(name):

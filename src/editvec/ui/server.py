@@ -54,67 +54,70 @@ class LocalServer:
         self._server.shutdown()
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
-        server = self
+        return type("Handler", (_Handler,), {"site": self})
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                path = urlsplit(self.path)
-                if not self._welcome():
-                    return
-                if path.path == "/":
-                    self._send(HTTPStatus.OK, server._page, "text/html; charset=utf-8")
-                elif path.path == "/data":
-                    self._say(HTTPStatus.OK, server._get())
-                else:
-                    self._say(HTTPStatus.NOT_FOUND, {"error": "no such page"})
 
-            def do_POST(self) -> None:
-                if not self._welcome():
-                    return
-                length = self.headers.get("Content-Length", "")
-                if not length.isdigit() or int(length) > _MOST:
-                    self._say(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": "too large"})
-                    return
-                if self.headers.get_content_type() != "application/json":
-                    self._say(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, {"error": "JSON expected"})
-                    return
-                try:
-                    self._say(HTTPStatus.OK, server._post(orjson.loads(self.rfile.read(int(length)))))
-                except (ValueError, TypeError, KeyError, OSError) as error:
-                    self._say(HTTPStatus.BAD_REQUEST, {"error": str(error)[:200]})
+class _Handler(BaseHTTPRequestHandler):
+    """Answers requests of the site's own page, and refuses all others."""
 
-            def _welcome(self) -> bool:
-                hosts = {f"127.0.0.1:{server.port}", f"localhost:{server.port}"}
-                origin = self.headers.get("Origin")
-                given = self.headers.get("X-Token") or parse_qs(urlsplit(self.path).query).get("token", [""])[0]
-                if self.headers.get("Host") not in hosts or (
-                    origin is not None and origin.removeprefix("http://") not in hosts
-                ):
-                    self._say(HTTPStatus.FORBIDDEN, {"error": "not from this machine's own page"})
-                elif not secrets.compare_digest(given.encode(), server.token.encode()):
-                    self._say(HTTPStatus.FORBIDDEN, {"error": "open the address that editvec printed"})
-                else:
-                    return True
-                return False
+    site: LocalServer
 
-            def _say(self, status: HTTPStatus, value: Answer) -> None:
-                self._send(status, to_json(value), "application/json")
+    def do_GET(self) -> None:
+        path = urlsplit(self.path)
+        if not self._welcome():
+            return
+        if path.path == "/":
+            self._send(HTTPStatus.OK, self.site._page, "text/html; charset=utf-8")
+        elif path.path == "/data":
+            self._say(HTTPStatus.OK, self.site._get())
+        else:
+            self._say(HTTPStatus.NOT_FOUND, {"error": "no such page"})
 
-            def _send(self, status: HTTPStatus, content: bytes, kind: str) -> None:
-                self.send_response(status)
-                for name, value in (
-                    ("Content-Type", kind),
-                    ("Content-Length", str(len(content))),
-                    ("Content-Security-Policy", _POLICY),
-                    ("X-Content-Type-Options", "nosniff"),
-                    ("Referrer-Policy", "no-referrer"),
-                    ("Cache-Control", "no-store"),
-                ):
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(content)
+    def do_POST(self) -> None:
+        if not self._welcome():
+            return
+        length = self.headers.get("Content-Length", "")
+        if not length.isdigit() or int(length) > _MOST:
+            self._say(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": "too large"})
+            return
+        if self.headers.get_content_type() != "application/json":
+            self._say(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, {"error": "JSON expected"})
+            return
+        try:
+            self._say(HTTPStatus.OK, self.site._post(orjson.loads(self.rfile.read(int(length)))))
+        except (ValueError, TypeError, KeyError, OSError) as error:
+            self._say(HTTPStatus.BAD_REQUEST, {"error": str(error)[:200]})
 
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
+    def _welcome(self) -> bool:
+        hosts = {f"127.0.0.1:{self.site.port}", f"localhost:{self.site.port}"}
+        origin = self.headers.get("Origin")
+        given = self.headers.get("X-Token") or parse_qs(urlsplit(self.path).query).get("token", [""])[0]
+        if self.headers.get("Host") not in hosts or (
+            origin is not None and origin.removeprefix("http://") not in hosts
+        ):
+            self._say(HTTPStatus.FORBIDDEN, {"error": "not from this machine's own page"})
+        elif not secrets.compare_digest(given.encode(), self.site.token.encode()):
+            self._say(HTTPStatus.FORBIDDEN, {"error": "open the address that editvec printed"})
+        else:
+            return True
+        return False
 
-        return Handler
+    def _say(self, status: HTTPStatus, value: Answer) -> None:
+        self._send(status, to_json(value), "application/json")
+
+    def _send(self, status: HTTPStatus, content: bytes, kind: str) -> None:
+        self.send_response(status)
+        for name, value in (
+            ("Content-Type", kind),
+            ("Content-Length", str(len(content))),
+            ("Content-Security-Policy", _POLICY),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Referrer-Policy", "no-referrer"),
+            ("Cache-Control", "no-store"),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass

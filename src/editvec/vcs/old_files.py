@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from editvec.core.edit import Edit
 from editvec.syntax.token import encode
-from editvec.vcs.git import MAX_TEXT_BYTES, Blobs, Repository
+from editvec.vcs.git import MAX_TEXT_BYTES, Repository
+from editvec.vcs.objects import Blobs
 
 Moment = tuple[str, str]
 """A commit and a path: the file as it was before that commit."""

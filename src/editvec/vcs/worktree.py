@@ -10,7 +10,8 @@ from editvec.core.text import FileText
 from editvec.syntax.languages import language_of
 from editvec.syntax.token import decode, encode
 from editvec.vcs.filters import is_generated_name, is_generated_text, is_lfs_pointer, is_vendored
-from editvec.vcs.git import MAX_TEXT_BYTES, Attributes, Blobs, Repository, work_tree
+from editvec.vcs.git import MAX_TEXT_BYTES, Repository, work_tree
+from editvec.vcs.objects import Attributes, Blobs
 
 _QUIET = ("--name-only", "-z", "--diff-filter=d", "--end-of-options")
 

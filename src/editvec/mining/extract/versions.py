@@ -20,6 +20,7 @@ from editvec.syntax.layout import Outline
 from editvec.syntax.treesitter import LineEdit, Parsed
 from editvec.vcs import filters, git
 from editvec.vcs.history import FileChange, Hunk
+from editvec.vcs.objects import Blobs
 
 _CACHE_BYTES = 6_000_000
 _CACHE_FILES = 250
@@ -30,7 +31,7 @@ class Versions:
 
     def __init__(self, repository: git.Repository, recipe: Recipe) -> None:
         self.recipe = recipe
-        self.blobs = git.Blobs(repository, recipe.max_file_bytes)
+        self.blobs = Blobs(repository, recipe.max_file_bytes)
         self._recent: OrderedDict[bytes, bytes] = OrderedDict()
         self._recent_bytes = 0
         self._outlines = Recent[bytes, Outline](_CACHE_FILES)

@@ -1,0 +1,117 @@
+"""What git says of many objects through one long-lived process: blobs, and the attributes of files."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, cast
+
+from editvec.core.errors import GitError
+from editvec.vcs.git import Repository, stop
+
+_ENDED_EARLY = "git cat-file ended before its time. Try again; `git fsck` finds damaged objects."
+
+
+_SMALL = [
+    part
+    for limit in ("core.deltaBaseCacheLimit=8m", "core.packedGitLimit=16m", "core.packedGitWindowSize=1m")
+    for part in ("-c", limit)
+]
+"""For a process that lives long: git keeps what it has read, up to a hundred megabytes, and is hardly faster for it."""
+
+
+class Blobs:
+    """Reads blobs through one long-lived `git cat-file --batch`."""
+
+    def __init__(self, repository: Repository, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._process = repository.start(*_SMALL, "cat-file", "--batch")
+
+    def read(self, identity: bytes) -> bytes | None:
+        """A blob's bytes; None when it is missing, not a blob, or larger than the limit."""
+        stdin, stdout = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+        with suppress(BrokenPipeError):
+            stdin.write(identity + b"\n")
+            stdin.flush()
+        header = stdout.readline().split()
+        if not header:
+            raise GitError(_ENDED_EARLY)
+        if len(header) != 3:
+            return None
+        size = int(header[2])
+        if header[1] != b"blob" or size > self.max_bytes:
+            _discard(stdout, size + 1)
+            return None
+        data = stdout.read(size)
+        if stdout.read(1) != b"\n":
+            raise GitError(_ENDED_EARLY)
+        return data
+
+    def close(self) -> None:
+        """Ends the git process."""
+        stop(self._process)
+
+
+class Attributes:
+    """Tells which files a filter rewrites between history and work tree (Git LFS, git-crypt), through one long-lived
+    `git check-attr`: by the attributes of the work tree that a repository's path is in, or of a revision."""
+
+    def __init__(self, repository: Repository, revision: str | None = None) -> None:
+        self._known: dict[str, bool] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="editvec-")
+        asked = ("check-attr", "--stdin", "-z", "filter")
+        if revision is None:
+            self._process = repository.start(*asked)
+        else:
+            apart = Path(self._folder.name)
+            _fill_index(repository, apart, revision)
+            self._process = repository.start(*asked[:2], "--cached", *asked[2:], apart=apart)
+
+    def __enter__(self) -> Attributes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        stop(self._process)
+        self._folder.cleanup()
+
+    def is_filtered(self, path: str) -> bool:
+        """Whether a filter is set for a file, whether or not this machine has it."""
+        if path not in self._known:
+            self._known[path] = self._ask(path)
+        return self._known[path]
+
+    def _ask(self, path: str) -> bool:
+        # git ends over a path that leads out of the repository.
+        if not path or path.startswith("/") or ".." in path.split("/"):
+            return False
+        stdin, stdout = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+        with suppress(BrokenPipeError):
+            stdin.write(os.fsencode(path) + b"\0")
+            stdin.flush()
+        answer = b""
+        while answer.count(b"\0") < 3:
+            part = stdout.read1(1 << 16)  # type: ignore[attr-defined]
+            if not part:
+                raise GitError("git check-attr ended before its time. Try again; `git fsck` finds damaged objects.")
+            answer += part
+        return answer.split(b"\0")[2] not in (b"unspecified", b"unset")
+
+
+def _fill_index(repository: Repository, apart: Path, revision: str) -> None:
+    """Makes an index that holds the attributes of a revision, as far as they can be read."""
+    listed = repository.attempt("ls-tree", "-r", "-z", "--full-tree", revision).stdout.split(b"\0")
+    entries = (entry.partition(b"\t") for entry in listed if entry.startswith(b"100"))
+    lines = [
+        b"%s %s 0\t%s\0" % (*facts.split()[::2], path)
+        for facts, _, path in entries
+        if path.rpartition(b"/")[2] == b".gitattributes" and b".." not in path.split(b"/")
+    ]
+    process = repository.start("update-index", "-z", "--index-info", apart=apart)
+    process.communicate(b"".join(lines))
+
+
+def _discard(stream: IO[bytes], size: int) -> None:
+    while size > 0 and (chunk := stream.read(min(size, 1 << 20))):
+        size -= len(chunk)
