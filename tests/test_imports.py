@@ -15,12 +15,11 @@ PACKAGE = Path(editvec.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("syntax",),
-    ("diff",),
+    ("diff", "vcs", "rules"),
     ("data",),
-    ("vcs", "rules"),
     ("rewrite", "mining", "neural"),
-    ("suggest", "vectors"),
-    ("patterns", "evaluation", "training"),
+    ("suggest", "vectors", "training"),
+    ("patterns", "evaluation"),
     ("ui",),
     ("reproduction",),
     ("cli",),
@@ -74,6 +73,17 @@ def test_every_room_has_a_layer() -> None:
     rooms = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
     assert rooms == {room for rooms in LAYERS for room in rooms}
     assert len(rooms) == 17 and len(LAYERS) <= 11
+
+
+def picture() -> str:
+    """Return the layers as ARCHITECTURE.md shows them, the highest first."""
+    return "\n".join("  ".join(rooms) for rooms in reversed(LAYERS))
+
+
+def test_the_map_shows_this_order() -> None:
+    text = (PACKAGE.parent.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert picture() in text, f"ARCHITECTURE.md should show:\n{picture()}"
+    assert len(text.splitlines()) <= 250
 
 
 def test_core_is_closed() -> None:

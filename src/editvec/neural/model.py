@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from editvec.core.edit import Edit, Tokens
 from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import write_atomically
+from editvec.data.artifacts import artifact
 from editvec.neural import config as configuration
 from editvec.neural.batch import Batch, by_length, by_source, collate, collate_source
 from editvec.neural.candidate import Candidate
@@ -40,7 +41,6 @@ _ROWS = 2_560
 """Hypotheses that are searched at once."""
 _READ = 65_536
 """Tokens that are read for that, padding included."""
-PACKAGED = Path(__file__).parent.parent / "artifacts" / "model"
 PACKAGED_NAME = "packaged"
 """The model that comes with the package."""
 MARGIN = 6.0
@@ -144,9 +144,7 @@ def folder_of(name: str | Path | None) -> Path:
                 f"{name} is not a folder. Give the folder of a trained model, or packaged for the one that comes along."
             )
         return Path(name)
-    if not PACKAGED.is_dir():
-        raise UserError("this copy of editvec has no model in it. Make it with make model, or give a model's folder.")
-    return PACKAGED
+    return artifact("model")
 
 
 def load(name: str | Path | None = None) -> EditModel:
