@@ -29,19 +29,22 @@ from typing import NamedTuple
 
 import click
 import torch
+from msgspec import structs
 from torch.profiler import ProfilerActivity, profile
 
 from editvec.core.edit import Edit
 from editvec.data import edit_files
-from editvec.neural import config, vocab
+from editvec.neural import vocab
 from editvec.neural.batch import EDGE_TYPES, Batch
-from editvec.neural.config import Config, ModelConfig
+from editvec.neural.config import ModelConfig
 from editvec.neural.examples import Example, Exampler, NoTreeError, TooLongError
 from editvec.neural.grammar import UnseenError, edit_trees, learn
 from editvec.neural.layers.packing import Edges, Ints, Wiring
 from editvec.neural.model import EditModel, load, needs_trees
 from editvec.neural.vocab import PAD
 from editvec.syntax.tree import Tree
+from editvec.training import config
+from editvec.training.config import Config
 from editvec.training.corpus import Corpus, Lesson, build_corpus, epoch_batches
 from editvec.training.loop import Trainer
 from wall import lstm_flops, lstm_gflops, matmul_gflops
@@ -118,7 +121,7 @@ def _trainer(made: Config, init: Path | None, data: Path, number: int, folder: P
     exampler = replace(model.exampler, shapes=made.training.vector_swap > 0)
     corpus = build_corpus(folder / "train.arrow", _examples(exampler, iter(edits)))
     speed = number / (time.perf_counter() - start)
-    return Trainer(model, replace(made, model=model.config), corpus, corpus, folder), speed
+    return Trainer(model, structs.replace(made, model=model.config), corpus, corpus, folder), speed
 
 
 def _new(settings: ModelConfig, data: Path, number: int) -> EditModel:

@@ -25,9 +25,9 @@ from editvec.mining.batch import MiningTask
 from editvec.mining.options import locate, pick_languages
 from editvec.mining.recipes import get_recipe
 from editvec.mining.run import MiningRequest, mine_to
-from editvec.neural import config, model
+from editvec.neural import model
 from editvec.neural.checkpoint import pack_weights, read_weights
-from editvec.training import CHECKPOINT, Files, resume, train
+from editvec.training import CHECKPOINT, Files, config, resume, train
 
 HERE = Path(__file__).parent
 PACKAGED = ARTIFACTS / "model"

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import editvec
 from editvec.core.edit import Version
 from editvec.core.errors import UserError
 from editvec.data import edit_files
 from editvec.data.digests import TrainingDigests
-from editvec.neural import config
-from editvec.neural.config import Config, TrainingConfig
 from editvec.neural.model import SECOND, TRAINING_DIGESTS, WEIGHTS
 from editvec.suggest.edit import edit as edit_snippet
-from editvec.training import Files, Progress, loop, resume, train
+from editvec.training import Files, Progress, config, loop, resume, train
+from editvec.training.config import Config, TrainingConfig
 from editvec.training.products import resolved
 from tests.neural.edits import edit, random_edits, small_config, ten_edits
 
@@ -109,7 +109,7 @@ def test_resumed_is_uninterrupted(
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from editvec.neural import config
+from editvec.training import config
 from editvec.training import Files, loop, train
 loop._SAVE_EVERY = 0.0
 steps = 0
@@ -373,7 +373,7 @@ def test_another_editor_learns_from_vectors_that_stay(files: Files, tmp_path: Pa
     folder = tmp_path / "first" / SECOND
     train(folder, files, made, init=first, editor="graph2tree")
     second = editvec.load(folder)
-    assert second.config == replace(first.config, editor="graph2tree")
+    assert second.config == structs.replace(first.config, editor="graph2tree")
     before, after = first.network.named_arrays(), second.network.named_arrays()
     shared = [name for name in after if name in before]
     same = {name for name in shared if np.array_equal(after[name], before[name])}

@@ -8,11 +8,11 @@ others were, both write. Nothing in a folder is executed when it is read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from editvec.core.edit import Edit, Tokens
@@ -23,7 +23,7 @@ from editvec.neural import config as configuration
 from editvec.neural.batch import Batch, by_length, by_source, collate, collate_source
 from editvec.neural.candidate import Candidate
 from editvec.neural.checkpoint import Arrays, load_weights, save_weights
-from editvec.neural.config import Config, ModelConfig
+from editvec.neural.config import ModelConfig
 from editvec.neural.editors import editor_class
 from editvec.neural.encoders import encoder_class
 from editvec.neural.examples import Example, Exampler, NoTreeError
@@ -125,10 +125,10 @@ class EditModel:
         ranked = sorted(scores.items(), key=lambda item: -item[1])
         return [Candidate(tokens, score, complete) for (tokens, complete), score in ranked]
 
-    def save(self, folder: Path, *, config: Config | None = None) -> None:
+    def save(self, folder: Path) -> None:
         """Writes the model into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / CONFIG, configuration.dumps(config or Config(self.config)).encode())
+        write_atomically(folder / CONFIG, configuration.dumps(self.config).encode())
         self.vocab.save(folder / VOCAB)
         if self.grammar is not None:
             self.grammar.save(folder / GRAMMAR)
@@ -153,7 +153,7 @@ def load(name: str | Path | None = None) -> EditModel:
     for part in (CONFIG, VOCAB, WEIGHTS):
         _require(folder, part)
     vocab = Vocab.load(folder / VOCAB)
-    model = _load(folder, configuration.load(folder / CONFIG).model, vocab)
+    model = _load(folder, configuration.load(folder / CONFIG), vocab)
     if (folder / SECOND / WEIGHTS).is_file():
         model.second = _load_second(folder / SECOND, model)
     return model
@@ -170,8 +170,8 @@ def _load(folder: Path, config: ModelConfig, vocab: Vocab, beside: Arrays | None
 def _load_second(folder: Path, first: EditModel) -> EditModel:
     """The second editor of a model. Its reader and encoder are the model's own, whether they are in its file too."""
     _require(folder, CONFIG)
-    config = configuration.load(folder / CONFIG).model
-    if replace(config, editor=first.config.editor, trees=first.config.trees) != first.config:
+    config = configuration.load(folder / CONFIG)
+    if structs.replace(config, editor=first.config.editor, trees=first.config.trees) != first.config:
         raise BadInputError(folder / CONFIG, None, "not the config of a second editor: it differs in more than that.")
     shared = {name: weight for name, weight in first.network.named_arrays().items() if not name.startswith("editor.")}
     return _load(folder, config, first.vocab, shared)

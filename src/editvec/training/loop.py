@@ -25,10 +25,10 @@ from editvec.core.errors import UserError
 from editvec.core.files import write_atomically
 from editvec.neural.batch import by_length
 from editvec.neural.checkpoint import load_weights, save_weights
-from editvec.neural.config import Config
 from editvec.neural.examples import Example
 from editvec.neural.model import CONFIG, WEIGHTS, EditModel
 from editvec.training.checkpoint import RunState, load_checkpoint, save_checkpoint
+from editvec.training.config import Config
 from editvec.training.corpus import Corpus, Lesson, epoch_batches
 from editvec.training.distributed import World
 from editvec.training.learner import Learner

@@ -8,22 +8,25 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
+from msgspec import structs
+
 from editvec.core.edit import Edit
 from editvec.core.errors import UserError
 from editvec.core.files import check_place, make_folder, remove_partial, write_atomically
 from editvec.data import edit_files
 from editvec.data.digests import Notes
 from editvec.data.splits import token_hash
-from editvec.neural import config as configuration
 from editvec.neural import vocab
 from editvec.neural.checkpoint import load_what_fits, save_weights
-from editvec.neural.config import Config, ModelConfig
+from editvec.neural.config import ModelConfig
 from editvec.neural.examples import Example, NoTreeError, TooLongError
 from editvec.neural.grammar import UnseenError, edit_trees, learn
 from editvec.neural.model import CONFIG, GRAMMAR, TRAINING_DIGESTS, VOCAB, WEIGHTS, EditModel, load_grammar, needs_trees
 from editvec.neural.vocab import Vocab
 from editvec.syntax.tree import Tree
+from editvec.training import config as configuration
 from editvec.training.checkpoint import RunState
+from editvec.training.config import Config
 from editvec.training.corpus import Corpus, build_corpus
 from editvec.training.distributed import World, joined
 from editvec.training.loop import CHECKPOINT, Progress, Trainer
@@ -71,8 +74,8 @@ def train(
     if init is not None:
         model = init.config
         if editor is not None and editor != model.editor:
-            model = replace(model, editor=editor, trees=config.model.trees)
-        config = replace(config, model=model)
+            model = structs.replace(model, editor=editor, trees=config.model.trees)
+        config = structs.replace(config, model=model)
     with joined() as world:
         failed: UserError | None = None
         if world.leads:
@@ -100,7 +103,8 @@ def resume(folder: Path, *, watch: Watch = lambda progress: None) -> RunState:
 def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None, notice: Notice) -> None:
     model, share = config.model, config.training.fraction
     # The machine that a run goes on on may be another one.
-    config = replace(config, training=replace(config.training, precision=resolved(config.training.precision)))
+    precision = resolved(config.training.precision)
+    config = structs.replace(config, training=structs.replace(config.training, precision=precision))
     _check(folder, files, model)
     notes = Notes()
     counts = vocab.count_tokens(notes.noting(_edits(files, "train", share)), lowercase=model.lowercase)
