@@ -186,7 +186,7 @@ def test_writing_keeps_mode_and_link(tmp_path: Path) -> None:
     assert file.read_bytes() == b"two"
     assert file.stat().st_mode & 0o7777 == 0o751
     assert {each.name for each in tmp_path.iterdir()} == {"a.sh", "l.sh"}
-    with pytest.raises(UserError, match="changed while"):
+    with pytest.raises(UserError, match="has changed since"):
         write_file(file, b"one", b"three")
     assert file.read_bytes() == b"two"
 
