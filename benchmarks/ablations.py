@@ -21,9 +21,9 @@ import click
 from editvec.data import edit_files
 from editvec.data.digests import TrainingDigests
 from editvec.evaluation.decoding import EvaluationReport, answer_all
-from editvec.neural import config, model
+from editvec.neural import model
 from editvec.neural.model import TRAINING_DIGESTS
-from editvec.training import Files, resume, train
+from editvec.training import Files, config, resume, train
 from editvec.training.loop import CHECKPOINT
 
 OURS: Mapping[str, Any] = {"residual": True, "tied": True, "changed_only": True, "head_size": 2_000}

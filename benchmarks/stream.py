@@ -23,7 +23,7 @@ _POOL = 64
 _TRAIN = """
 import resource, sys
 from pathlib import Path
-from editvec.neural import config
+from editvec.training import config
 from editvec.training import Files, train
 class Enough(Exception): pass
 steps = 0

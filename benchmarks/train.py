@@ -29,20 +29,22 @@ from typing import NamedTuple
 
 import click
 import torch
-from torch import Tensor
+from msgspec import structs
 from torch.profiler import ProfilerActivity, profile
 
 from editvec.core.edit import Edit
 from editvec.data import edit_files
-from editvec.neural import config, vocab
+from editvec.neural import vocab
 from editvec.neural.batch import EDGE_TYPES, Batch
-from editvec.neural.config import Config, ModelConfig
+from editvec.neural.config import ModelConfig
 from editvec.neural.examples import Example, Exampler, NoTreeError, TooLongError
 from editvec.neural.grammar import UnseenError, edit_trees, learn
-from editvec.neural.layers.graph import Edges, Wiring
+from editvec.neural.layers.packing import Edges, Ints, Wiring
 from editvec.neural.model import EditModel, load, needs_trees
 from editvec.neural.vocab import PAD
 from editvec.syntax.tree import Tree
+from editvec.training import config
+from editvec.training.config import Config
 from editvec.training.corpus import Corpus, Lesson, build_corpus, epoch_batches
 from editvec.training.loop import Trainer
 from wall import lstm_flops, lstm_gflops, matmul_gflops
@@ -119,7 +121,7 @@ def _trainer(made: Config, init: Path | None, data: Path, number: int, folder: P
     exampler = replace(model.exampler, shapes=made.training.vector_swap > 0)
     corpus = build_corpus(folder / "train.arrow", _examples(exampler, iter(edits)))
     speed = number / (time.perf_counter() - start)
-    return Trainer(model, replace(made, model=model.config), corpus, corpus, folder), speed
+    return Trainer(model, structs.replace(made, model=model.config), corpus, corpus, folder), speed
 
 
 def _new(settings: ModelConfig, data: Path, number: int) -> EditModel:
@@ -129,8 +131,9 @@ def _new(settings: ModelConfig, data: Path, number: int) -> EditModel:
     grammar = None
     if needs_trees(settings):
         grammar = learn(_trees(islice(edit_files.read(data), number), settings.trees == "parsed"))
-    torch.manual_seed(0)
-    return EditModel(settings, words, grammar)
+    model = EditModel(settings, words, grammar)
+    model.network.initialise(0)
+    return model
 
 
 def _trees(edits: Iterable[Edit], parsed: bool) -> list[Tree]:
@@ -166,17 +169,16 @@ def _batches(trainer: Trainer, corpus: Corpus) -> Iterator[Lesson]:
 def _time(trainer: Trainer, steps: int) -> tuple[float, float]:
     """Edits a second, and at the wall; in ten parts, with the machine's speed measured between them."""
     torch.set_flush_denormal(True)
-    trainer.model.network.train()
     batches = _batches(trainer, trainer.corpus)
     for lesson in islice(batches, 5):
-        trainer._step(trainer.model.network, lesson)
+        trainer._step(trainer.learner, lesson)
     taken = walled = 0.0
     seen = 0
     for _ in range(10):
         some = list(islice(batches, steps // 10))
         start = time.perf_counter()
         for lesson in some:
-            trainer._step(trainer.model.network, lesson)
+            trainer._step(trainer.learner, lesson)
         taken += time.perf_counter() - start
         seen += sum(len(lesson.edits) for lesson in some)
         products, recurrent = matmul_gflops(), lstm_gflops()
@@ -222,7 +224,7 @@ def _flops(model: EditModel, batch: Batch, *, again: bool) -> tuple[float, float
     return 3 * dense, 3.0 * loops
 
 
-def _graph_flops(made: ModelConfig, nodes: Tensor, edges: Edges) -> float:
+def _graph_flops(made: ModelConfig, nodes: Ints, edges: Edges) -> float:
     """Of all rounds: a message for each relay, and a GRU."""
     relays = sum(Wiring.of(edges, len(nodes), len(EDGE_TYPES)).sizes)
     return made.graph_layers * made.graph_steps * 2.0 * made.embed_dim**2 * (relays + 6 * len(nodes))
@@ -231,7 +233,7 @@ def _graph_flops(made: ModelConfig, nodes: Tensor, edges: Edges) -> float:
 def _profile(trainer: Trainer, steps: int) -> str:
     with profile(activities=[ProfilerActivity.CPU]) as found:
         for lesson in islice(_batches(trainer, trainer.corpus), steps):
-            trainer._step(trainer.model.network, lesson)
+            trainer._step(trainer.learner, lesson)
     return str(found.key_averages().table(sort_by="self_cpu_time_total", row_limit=16, max_name_column_width=36))
 
 

@@ -20,16 +20,17 @@ import click
 from editvec.core.edit import Edit
 from editvec.core.files import write_atomically
 from editvec.data import edit_files
+from editvec.data.artifacts import ARTIFACTS, write_manifest
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import locate, pick_languages
 from editvec.mining.recipes import get_recipe
 from editvec.mining.run import MiningRequest, mine_to
-from editvec.neural import config, model
+from editvec.neural import model
 from editvec.neural.checkpoint import pack_weights, read_weights
-from editvec.training import CHECKPOINT, Files, resume, train
+from editvec.training import CHECKPOINT, Files, config, resume, train
 
 HERE = Path(__file__).parent
-PACKAGED = model.PACKAGED
+PACKAGED = ARTIFACTS / "model"
 DEV_SHARE = 0.03
 
 
@@ -117,6 +118,7 @@ def _pack(run: Path) -> None:
     write_atomically(PACKAGED / second / model.WEIGHTS, pack_weights(own))
     for name in (model.CONFIG, model.VOCAB, f"{second}/{model.CONFIG}", f"{second}/{model.GRAMMAR}"):
         write_atomically(PACKAGED / name, (run / name).read_bytes())
+    write_manifest(PACKAGED, "editvec model", "make model EDITVEC_DATA=FOLDER")
     model.load(PACKAGED)
     size = sum(file.stat().st_size for file in PACKAGED.rglob("*") if file.is_file()) / 1e6
     click.echo(f"packed {size:.1f} MB")

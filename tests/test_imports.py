@@ -15,12 +15,11 @@ PACKAGE = Path(editvec.__file__).parent
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("syntax",),
-    ("diff",),
+    ("diff", "vcs", "rules"),
     ("data",),
-    ("vcs", "rules"),
     ("rewrite", "mining", "neural"),
-    ("suggest", "vectors"),
-    ("patterns", "evaluation", "training"),
+    ("suggest", "vectors", "training"),
+    ("patterns", "evaluation"),
     ("ui",),
     ("reproduction",),
     ("cli",),
@@ -76,6 +75,17 @@ def test_every_room_has_a_layer() -> None:
     assert len(rooms) == 17 and len(LAYERS) <= 11
 
 
+def picture() -> str:
+    """Return the layers as ARCHITECTURE.md shows them, the highest first."""
+    return "\n".join("  ".join(rooms) for rooms in reversed(LAYERS))
+
+
+def test_the_map_shows_this_order() -> None:
+    text = (PACKAGE.parent.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert picture() in text, f"ARCHITECTURE.md should show:\n{picture()}"
+    assert len(text.splitlines()) <= 250
+
+
 def test_core_is_closed() -> None:
     assert {path.stem for path in (PACKAGE / "core").glob("*.py")} - {"__init__"} == set(CORE)
     users: dict[str, set[str]] = {name: set() for name in CORE}
@@ -87,8 +97,25 @@ def test_core_is_closed() -> None:
     assert [name for name, rooms in users.items() if len(rooms - {"core"}) < 3] == []
 
 
-def test_a_model_is_loaded_without_torchs_compiler() -> None:
-    code = "import editvec, sys; editvec.load(); print([m for m in sys.modules if m.startswith('torch._dynamo')])"
+def test_torch_is_imported_in_training_alone() -> None:
+    users = set()
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            if any(name.split(".")[0] == "torch" for name in names):
+                users.add(file.relative_to(PACKAGE).parts[0])
+    assert users == {"training"}
+
+
+def test_a_model_is_used_without_torch() -> None:
+    code = (
+        "import editvec, sys\n"
+        "model = editvec.load()\n"
+        "edit = editvec.Edit('e', 'csharp', *(editvec.Version(t, tuple(t.split())) for t in ('x = 1 ;', 'y = 1 ;')))\n"
+        "model.write([model.exampler(edit)], model.encode([edit]))\n"
+        "print([name for name in ('torch', 'scipy', 'sklearn', 'pyarrow') if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

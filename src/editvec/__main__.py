@@ -1,10 +1,13 @@
-"""`editvec`, and `python -m editvec`."""
+"""Entry point of the `editvec` command and of `python -m editvec`."""
 
 import sys
 
 
 def main() -> None:
-    """Runs the command line; Ctrl-C while it is being loaded is one line too."""
+    """Run the command line.
+
+    Ctrl-C while the command line is being imported prints one line instead of a traceback.
+    """
     try:
         from editvec.cli import main as run
     except KeyboardInterrupt:

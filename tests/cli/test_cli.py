@@ -75,8 +75,8 @@ def test_nan_is_no_number(arguments: tuple[str, ...]) -> None:
 def test_a_place_where_nothing_can_be_written(shop: Path, tmp_path: Path) -> None:
     file = tmp_path / "a.parquet"
     run("mine", str(shop), "-o", str(file))
-    assert "Choose another with -o" in run("split", str(file), "-o", str(file), code=2).stderr
-    assert "Choose another place" in run("convert", str(file), "/proc/x.parquet", code=2).stderr
+    assert "Choose another folder with -o" in run("split", str(file), "-o", str(file), code=2).stderr
+    assert "Choose another path" in run("convert", str(file), "/proc/x.parquet", code=2).stderr
 
 
 def _seconds_of_children() -> float:

@@ -11,9 +11,9 @@ import pytest
 
 from editvec import cli
 from editvec.data import edit_files
-from editvec.neural import config
-from editvec.neural.config import Config, TrainingConfig
 from editvec.syntax.snippet import snippet_edit
+from editvec.training import config
+from editvec.training.config import Config, TrainingConfig
 from tests.cli.run import Done
 from tests.cli.run import run as in_process
 from tests.neural.edits import small_config

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +19,7 @@ from editvec.evaluation.transfer import NEVER, TransferPlan, answer_pairs, plan,
 from editvec.neural.candidate import Candidate
 from editvec.neural.examples import Example
 from editvec.neural.model import EditModel
-from tests.neural.edits import edit, small_model
+from tests.neural.edits import edit, learn_by_heart, small_model
 
 LABELS = ["debug"] * 6 + ["info"] * 6
 
@@ -36,15 +35,7 @@ def learned() -> EditModel:
     """A model that has learned both edits."""
     edits = _edits()
     model = small_model(edits, scale=1.0)
-    optimiser = torch.optim.Adam(model.network.parameters(), 1e-2)
-    batch = model.collate(model.exampler.all(edits))
-    for _ in range(400):
-        optimiser.zero_grad()
-        loss = -model.network(batch).mean()
-        loss.backward()
-        optimiser.step()
-        if loss.item() < 0.05:
-            break
+    learn_by_heart(model, edits, steps=400)
     return model
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import torch
-
 from editvec.core.edit import Edit, Version
 from editvec.neural import vocab
 from editvec.neural.config import ModelConfig
@@ -92,11 +90,30 @@ def small_model(edits: list[Edit], *, seed: int = 0, scale: float | None = None,
     grammar = learn([each for made in edits for each in edit_trees(made)]) if needs_trees(config) else None
     counts = vocab.count_tokens(edits, lowercase=config.lowercase)
     words = vocab.build(counts, size=config.vocab_size, min_count=config.min_count)
-    torch.manual_seed(seed)
     model = EditModel(config, words, grammar)
+    model.network.initialise(seed)
     # Far from uniform, so that a wrong score shows; but a graph network takes many steps with the same weights, and
     # what is carried to the generator is a product of several.
-    with torch.no_grad():
-        for weight in model.network.parameters():
-            weight.mul_(scale or (3 if grammar is None and not config.token_skip else 1.5))
+    for weight in model.network.weights().values():
+        weight.value *= scale or (3 if grammar is None and not config.token_skip else 1.5)
     return model
+
+
+def learn_by_heart(model: EditModel, edits: list[Edit], *, steps: int = 150, rate: float = 1e-2) -> None:
+    """Train a model on edits until each is all but certain, or for so many steps."""
+    # Only who trains waits for torch.
+    import torch
+
+    from editvec.training.learner import Learner
+
+    learner = Learner(model.network)
+    optimiser = torch.optim.Adam(learner.parameters(), rate)
+    batch = model.collate(model.exampler.all(edits))
+    for _ in range(steps):
+        optimiser.zero_grad()
+        log_probs = learner(batch)
+        (-log_probs.mean()).backward()
+        optimiser.step()
+        if log_probs.min() > -0.05:
+            break
+    learner.close()

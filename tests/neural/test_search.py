@@ -8,15 +8,24 @@ from collections.abc import Hashable
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
+from numpy.typing import NDArray
 
+from editvec.neural.arrays import top_k
 from editvec.neural.search import beam_search
 
+Numbers = NDArray[np.float32]
+Choices = NDArray[np.int64]
+
 END = 0
+
+
+def _log(probabilities: NDArray[np.float64]) -> Numbers:
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities).astype(np.float32)
 
 
 class Prefixes(NamedTuple):
@@ -30,25 +39,26 @@ class Table:
     def __init__(self, seed: int, num_sources: int, num_choices: int) -> None:
         self.seed, self.num_sources, self.num_choices = seed, num_sources, num_choices
 
-    def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:
-        chance = torch.Generator().manual_seed(hash((self.seed, owner, prefix)) % 2**31)
-        return (2 * torch.randn(self.num_choices, generator=chance)).log_softmax(0)
+    def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Numbers:
+        chance = np.random.default_rng(hash((self.seed, owner, prefix)) % 2**31)
+        scores = 2 * chance.standard_normal(self.num_choices)
+        return _log(np.exp(scores) / np.exp(scores).sum())
 
     def start(self) -> Prefixes:
         return Prefixes(list(range(self.num_sources)), [()] * self.num_sources)
 
-    def step(self, state: Prefixes, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        every = torch.stack([self.log_probs(*row) for row in zip(*state, strict=True)])
-        best = every.topk(min(width, self.num_choices), dim=1)
-        return best.values, best.indices
+    def step(self, state: Prefixes, width: int, floor: Numbers | None = None) -> tuple[Numbers, Choices]:
+        every = np.stack([self.log_probs(*row) for row in zip(*state, strict=True)])
+        return top_k(every, width)
 
-    def ends(self, state: Prefixes, rows: Tensor, choices: Tensor) -> Tensor:
-        return choices == END
+    def ends(self, state: Prefixes, rows: Choices, choices: Choices) -> NDArray[np.bool_]:
+        ends: NDArray[np.bool_] = choices == END
+        return ends
 
     def result(self, state: Prefixes, row: int, choice: int) -> Hashable:
         return None
 
-    def advance(self, state: Prefixes, rows: Tensor, choices: Tensor) -> Prefixes:
+    def advance(self, state: Prefixes, rows: Choices, choices: Choices) -> Prefixes:
         pairs = list(zip(rows.tolist(), choices.tolist(), strict=True))
         return Prefixes([state.owners[row] for row, _ in pairs], [(*state.choices[row], c) for row, c in pairs])
 
@@ -108,8 +118,8 @@ def test_a_hypothesis_that_is_there_already_takes_no_place() -> None:
     class Twice(Table):
         """1, 2 and 2, 1 end first and come to the same where order does not count; two others end later."""
 
-        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:
-            return torch.tensor(ways.get(prefix, [1.0, 0.0, 0.0, 0.0])).log()
+        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Numbers:
+            return _log(np.array(ways.get(prefix, [1.0, 0.0, 0.0, 0.0])))
 
     class Once(Twice, Unordered):
         pass
@@ -129,7 +139,7 @@ def test_sources_do_not_know_each_other(seed: int, width: int) -> None:
             super().__init__(seed, 1, 5)
             self.owner = owner
 
-        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:
+        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Numbers:
             return super().log_probs(self.owner, prefix)
 
     for owner in range(4):
@@ -159,10 +169,10 @@ def test_what_is_below_the_floor_is_not_missed() -> None:
     class Short(Table):
         """Does not look for what need not be looked for."""
 
-        def step(self, state: Prefixes, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        def step(self, state: Prefixes, width: int, floor: Numbers | None = None) -> tuple[Numbers, Choices]:
             assert floor is not None
             log_probs, choices = super().step(state, width)
-            return log_probs.masked_fill(log_probs.exp() < floor[:, None], -math.inf), choices
+            return np.where(np.exp(log_probs) < floor[:, None], np.float32(-np.inf), log_probs), choices
 
     for seed in range(20):
         every = beam_search(Table(seed, 3, 5), num_sources=3, width=5, max_steps=8, margin=4.0)
@@ -176,10 +186,10 @@ def test_a_margin_is_taken_among_hypotheses_of_one_length() -> None:
     class Long(Table):
         """0.7 a step for forty steps, then the end: far less likely than any of its beginnings."""
 
-        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:
+        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Numbers:
             if len(prefix) < 40:
-                return torch.tensor([1e-9, 0.7, 0.3]).log()
-            return torch.tensor([1.0, 1e-9, 1e-9]).log()
+                return _log(np.array([1e-9, 0.7, 0.3]))
+            return _log(np.array([1.0, 1e-9, 1e-9]))
 
     (found,) = beam_search(Long(0, 1, 3), num_sources=1, width=3, max_steps=60, margin=5.0)
     assert found[0].choices == (1,) * 40 + (0,)
@@ -187,8 +197,8 @@ def test_a_margin_is_taken_among_hypotheses_of_one_length() -> None:
 
 def test_illegal_choices_are_never_taken() -> None:
     class Forced(Table):
-        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:
-            scores = torch.full((4,), -math.inf)
+        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Numbers:
+            scores = np.full(4, -np.inf, np.float32)
             scores[2 if len(prefix) < 2 else END] = 0.0
             return scores
 
@@ -198,7 +208,7 @@ def test_illegal_choices_are_never_taken() -> None:
 
 def test_what_never_ends_gives_nothing() -> None:
     class Endless(Table):
-        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Tensor:
-            return torch.tensor([-math.inf, 0.0])
+        def log_probs(self, owner: int, prefix: tuple[int, ...]) -> Numbers:
+            return np.array([-np.inf, 0.0], np.float32)
 
     assert beam_search(Endless(0, 2, 2), num_sources=2, width=3, max_steps=5) == [[], []]

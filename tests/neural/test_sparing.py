@@ -6,9 +6,11 @@ import pytest
 import torch
 
 from editvec.core.edit import Edit
+from editvec.neural.arrays import Array, Floats, Ints
 from editvec.neural.editors import Seq2SeqEditor, writer
 from editvec.neural.layers.generator import Generator, Spread
 from editvec.neural.model import EditModel
+from editvec.training.learner import Learner
 from tests.neural.edits import random_edits, small_model
 
 RARELY = -14.0
@@ -21,11 +23,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
     spread, probability_of = Generator.spread, Generator.probability_of
 
-    def counting_spread(generator: Generator, states: torch.Tensor) -> Spread:
+    def counting_spread(generator: Generator, states: Floats) -> Spread:
         found.append(len(states))
         return spread(generator, states)
 
-    def counting_probability_of(generator: Generator, states: torch.Tensor, choices: torch.Tensor) -> torch.Tensor:
+    def counting_probability_of(generator: Generator, states: Array, choices: Ints) -> Array:
         found.append(len(states))
         return probability_of(generator, states, choices)
 
@@ -38,18 +40,18 @@ def _model(edits: list[Edit], head_size: int) -> EditModel:
     model = small_model(edits, head_size=head_size, dropout=0.0, embed_dropout=0.0)
     editor = model.network.editor
     assert isinstance(editor, Seq2SeqEditor)
-    with torch.no_grad():
-        editor.writer.way.bias[0] = RARELY
+    assert editor.writer.way.bias is not None
+    editor.writer.way.bias.value[0] = RARELY
     return model
 
 
 def _learned(model: EditModel, edits: list[Edit], *, training: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """The log-probability of each edit, and the gradient of all."""
-    model.network.train(training)
-    model.network.zero_grad()
-    scores = model.network(model.collate(model.exampler.all(edits)))
+    learner = Learner(model.network).train(training)
+    scores = learner(model.collate(model.exampler.all(edits)))
     scores.sum().backward()
-    slopes = [weight.grad.flatten() for weight in model.network.parameters() if weight.grad is not None]
+    slopes = [weight.grad.flatten() for weight in learner.parameters() if weight.grad is not None]
+    learner.close()
     return scores.detach(), torch.cat(slopes)
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import orjson
 import pytest
-import torch
 from click.testing import CliRunner, Result
 
 from editvec.cli import app
@@ -43,7 +42,7 @@ from editvec.ui.report.sarif import sarif
 from editvec.vcs.git import open_repository
 from editvec.vcs.worktree import File, worktree_files
 from tests.conftest import Repo
-from tests.neural.edits import small_config, small_model
+from tests.neural.edits import learn_by_heart, small_config, small_model
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "demo_history.py"
 
@@ -504,7 +503,6 @@ def _history(place: Path, name: str, texts: list[str], changes: list[tuple[str, 
 @pytest.fixture(scope="module")
 def shop_model(learned: Learned) -> EditModel:
     """A small model that knows the shop's edits by heart."""
-    torch.manual_seed(0)
     edits = [
         snippet_edit(edit.before.text, edit.after.text, edit.language, edit.id)
         for edit in learned.edits
@@ -514,14 +512,8 @@ def shop_model(learned: Learned) -> EditModel:
         small_config(hidden_dim=48, embed_dim=32, edit_dim=32, dropout=0.0, residual=True, changed_only=True),
         vocab.build(vocab.count_tokens(edits), size=500, min_count=1),
     )
-    optimizer = torch.optim.Adam(model.network.parameters(), 5e-3)
-    batch = model.collate(model.exampler.all(edits))
-    model.network.train()
-    for _ in range(120):
-        optimizer.zero_grad()
-        (-model.network(batch).mean()).backward()
-        optimizer.step()
-    model.network.eval()
+    model.network.initialise(0)
+    learn_by_heart(model, edits, steps=120, rate=5e-3)
     return model
 
 
@@ -569,7 +561,6 @@ def test_an_editor_follows_an_example_whose_names_are_others() -> None:
 
 
 def test_an_editor_that_is_never_right_says_nothing(shop: Path, learned: Learned) -> None:
-    torch.manual_seed(1)
     pattern = next(each for each in learned.patterns if each.before == "$X == null ? null : $X.$M")
     model = small_model(list(pattern.edits))
     assert calibrate(FewShotEditor(model), pattern.edits, FewShotEditor(model).show(pattern.edits)) is None

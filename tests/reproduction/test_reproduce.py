@@ -13,10 +13,10 @@ from editvec.core.edit import Edit, Version
 from editvec.core.errors import UserError
 from editvec.data import edit_files
 from editvec.evaluation.ratings import Ratings, RatingTask
-from editvec.neural import config
 from editvec.reproduction import TABLES, Artifacts, budget, make, pages
 from editvec.reproduction.artifacts import MODELS, describe_time
 from editvec.reproduction.tables import Row, Table, named
+from editvec.training import config
 from tests.browser import browser_page
 from tests.neural.edits import edit
 

@@ -120,13 +120,13 @@ def test_what_an_encoding_cannot_say_is_a_problem() -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("", "no rule in it"),
-        ("a: [", "not YAML"),
-        ("- 1", "needs a language"),
+        ("", "contains no rule"),
+        ("a: [", "not valid YAML"),
+        ("- 1", "a mapping with a language"),
         ("language: klingon\nfix: a", "unknown language"),
         ("id: x\nlanguage: python\nrule: {pattern: a}", "no fix"),
         ("id: x\nlanguage: python\nfix: a", "no rule: part"),
-        ("id: x\nlanguage: markdown\nfix: a", "needs prose"),
+        ("id: x\nlanguage: markdown\nfix: a", "needs fix: with a text, and prose:"),
     ],
 )
 def test_damaged_rules(text: str, error: str) -> None:
@@ -186,7 +186,7 @@ def test_writing_keeps_mode_and_link(tmp_path: Path) -> None:
     assert file.read_bytes() == b"two"
     assert file.stat().st_mode & 0o7777 == 0o751
     assert {each.name for each in tmp_path.iterdir()} == {"a.sh", "l.sh"}
-    with pytest.raises(UserError, match="changed while"):
+    with pytest.raises(UserError, match="has changed since"):
         write_file(file, b"one", b"three")
     assert file.read_bytes() == b"two"
 

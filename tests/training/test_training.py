@@ -12,20 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-import torch
+from msgspec import structs
 
 import editvec
 from editvec.core.edit import Version
 from editvec.core.errors import UserError
 from editvec.data import edit_files
 from editvec.data.digests import TrainingDigests
-from editvec.neural import config
-from editvec.neural.config import Config, TrainingConfig
-from editvec.neural.layers.products import resolved
 from editvec.neural.model import SECOND, TRAINING_DIGESTS, WEIGHTS
 from editvec.suggest.edit import edit as edit_snippet
-from editvec.training import Files, Progress, loop, resume, train
+from editvec.training import Files, Progress, config, loop, resume, train
+from editvec.training.config import Config, TrainingConfig
+from editvec.training.products import resolved
 from tests.neural.edits import edit, random_edits, small_config, ten_edits
 
 _RUN: dict[str, Any] = {"epochs": 3, "batch_edits": 8, "learning_rate": 5e-3, "vector_swap": 0.5}
@@ -109,7 +109,7 @@ def test_resumed_is_uninterrupted(
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from editvec.neural import config
+from editvec.training import config
 from editvec.training import Files, loop, train
 loop._SAVE_EVERY = 0.0
 steps = 0
@@ -173,9 +173,10 @@ def test_two_processes_follow_one(files: Files, tmp_path: Path) -> None:
         assert two["perplexity"] == pytest.approx(one["perplexity"], rel=1e-3)
         assert two["dev_perplexity"] == pytest.approx(one["dev_perplexity"], rel=1e-3)
     weights = [
-        torch.cat([w.flatten() for w in editvec.load(tmp_path / name).network.parameters()]) for name in ("one", "two")
+        np.concatenate([each.ravel() for each in editvec.load(tmp_path / name).network.named_arrays().values()])
+        for name in ("one", "two")
     ]
-    assert (weights[0] - weights[1]).abs().max() < 1e-3
+    assert np.abs(weights[0] - weights[1]).max() < 1e-3
 
 
 @pytest.mark.parametrize(
@@ -255,11 +256,11 @@ def test_trees_are_parsed_where_the_config_says_so(tmp_path: Path) -> None:
 
 def test_vectors_are_exchanged_between_edits_of_one_shape(files: Files, tmp_path: Path) -> None:
     train(tmp_path / "run", files, _config())
-    transfer = editvec.load(tmp_path / "run").network.transfer_map
-    assert not torch.equal(transfer.weight, torch.eye(len(transfer.bias)))
+    transfer = editvec.load(tmp_path / "run").network.transfer_map.weight.value
+    assert not np.array_equal(transfer, np.eye(len(transfer)))
     train(tmp_path / "own", files, _config(vector_swap=0))
-    transfer = editvec.load(tmp_path / "own").network.transfer_map
-    assert torch.equal(transfer.weight, torch.eye(len(transfer.bias)))
+    transfer = editvec.load(tmp_path / "own").network.transfer_map.weight.value
+    assert np.array_equal(transfer, np.eye(len(transfer)))
 
 
 def test_long_edits_are_left_out_and_counted(files: Files, tmp_path: Path) -> None:
@@ -358,8 +359,9 @@ def test_a_run_can_begin_as_another_model(files: Files, tmp_path: Path) -> None:
     on = editvec.load(tmp_path / "on")
     assert on.vocab.ids == first.vocab.ids
     assert on.config == first.config
-    for (name, one), (_, other) in zip(first.network.named_parameters(), on.network.named_parameters(), strict=True):
-        assert torch.allclose(one, other, atol=1e-5), name
+    others = on.network.named_arrays()
+    for name, one in first.network.named_arrays().items():
+        np.testing.assert_allclose(one, others[name], atol=1e-5, err_msg=name)
     assert _metrics(tmp_path / "on")[0]["loss"] < _metrics(tmp_path / "first")[0]["loss"]
     assert not (tmp_path / "on" / "init.safetensors").exists()
 
@@ -371,10 +373,10 @@ def test_another_editor_learns_from_vectors_that_stay(files: Files, tmp_path: Pa
     folder = tmp_path / "first" / SECOND
     train(folder, files, made, init=first, editor="graph2tree")
     second = editvec.load(folder)
-    assert second.config == replace(first.config, editor="graph2tree")
-    before = dict(first.network.named_parameters())
-    shared = [name for name, _ in second.network.named_parameters() if name in before]
-    same = {name for name in shared if torch.equal(second.network.get_parameter(name), before[name])}
+    assert second.config == structs.replace(first.config, editor="graph2tree")
+    before, after = first.network.named_arrays(), second.network.named_arrays()
+    shared = [name for name in after if name in before]
+    same = {name for name in shared if np.array_equal(after[name], before[name])}
     assert same == {name for name in shared if not name.startswith("editor.")} < set(shared)
     losses = [row["loss"] for row in _metrics(folder)]
     assert losses[1] < losses[0]

@@ -72,7 +72,7 @@ def test_decisions_are_a_patch_that_git_takes(tree: Path) -> None:
     for wrong in nonsense:
         with pytest.raises(ValueError):
             decisions.decide(wrong)
-    with pytest.raises(ValueError, match="changed meanwhile"):
+    with pytest.raises(ValueError, match="has changed since"):
         decisions.decide({"place": "1-1", "verdict": "accept"})
 
 
@@ -89,7 +89,7 @@ def test_decisions_are_there_again_and_one_file_that_changed_spoils_no_other(tre
     assert again.state()["said"] == {"1-1": "accept", "2-0": "accept"}
     (tree / "b.py").unlink()
     assert again.decide({"place": "1-0", "verdict": "accept"})["said"] == {"1-1": "accept", "1-0": "accept"}
-    with pytest.raises(ValueError, match="changed meanwhile"):
+    with pytest.raises(ValueError, match="has changed since"):
         again.decide({"place": "2-0", "verdict": "accept"})
     assert again.decide({"place": "1-0", "verdict": ""})["accepted"] == 1
     subprocess.run(["git", "apply", "accepted.patch"], cwd=tree, check=True)
@@ -107,7 +107,7 @@ def test_decisions_about_a_file_whose_name_is_not_utf_8(tree: Path) -> None:
     again = Decisions(_places(pattern), tree, tree / "accepted.patch")
     assert again.state()["said"] == {"1-1": "accept"}
     subprocess.run(["git", "apply", "accepted.patch"], cwd=tree, check=True)
-    with pytest.raises(ValueError, match="changed meanwhile") as caught:
+    with pytest.raises(ValueError, match="has changed since") as caught:
         again.decide({"place": "1-1", "verdict": "accept"})
     assert from_json(to_json({"error": str(caught.value)})) == {"error": str(caught.value)}
 

@@ -1,1 +1,4 @@
-"""The words of every room: edits, errors, files, text and splices. Imports nothing of the package."""
+"""Types and helpers that every package uses: edits, errors, files, text and splices.
+
+This package imports nothing else of editvec.
+"""

@@ -1,3 +1,3 @@
-"""Hold the version of the package."""
+"""Version of the package."""
 
 __version__ = "0.1.0"

@@ -1,7 +1,7 @@
-"""The one record that every room speaks: an edit, where it came from, and its canonical form.
+"""The record that every package uses: an edit, where it comes from, and its canonical form.
 
-This module owns plain frozen data. It knows neither git nor a language nor a file format, and imports nothing
-of the package.
+This module owns plain frozen data. It does not know git, programming languages or file formats, and imports nothing of
+the package.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ Tokens = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One side of an edit: its text, its tokens, and its tree where the data came with one."""
+    """One side of an edit: its text, its tokens, and its tree if the data contains one."""
 
     text: str
     tokens: Tokens
     tree: str | None = None
-    """The tree as `syntax.tree.dumps` writes it; None where it is to be parsed from the text."""
+    """The tree as `syntax.tree.dumps` writes it; None if it has to be parsed from the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where an edit came from."""
+    """The origin of an edit."""
 
     repository: str
     commit: str = ""
@@ -32,17 +32,17 @@ class Source:
     author: str = ""
     author_date: datetime | None = None
     lines_before: tuple[int, int] | None = None
-    """First and last line (1-based, inclusive) that the edit covers in the version before."""
+    """The first and the last line (1-based, inclusive) that the edit covers in the version before."""
     lines_after: tuple[int, int] | None = None
     message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """An edit's tokens with declared names as VAR0, VAR1 … and literals as LITERAL, and the map back.
+    """An edit's tokens with declared names as VAR0, VAR1, etc. and literals as LITERAL, and the map back.
 
-    Each sequence is as long as the tokens it stands for; `names[i]` is what VARi was called, and `literals` are
-    the texts behind LITERAL in order over before, after, context before, context behind.
+    Each sequence is as long as the original token sequence. `names[i]` is the original name of VARi. `literals` are
+    the original texts of the LITERAL tokens, in order over before, after, context before and context behind.
     """
 
     before: Tokens
@@ -55,7 +55,7 @@ class Canonical:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """`before → after`, in its context, with its origin."""
+    """An edit `before → after` with its context and its origin."""
 
     id: str
     language: str
@@ -64,26 +64,26 @@ class Edit:
     context_before: Tokens = ()
     context_behind: Tokens = ()
     canonical: Canonical | None = None
-    """None where the tokens are what a model sees: prose, and data that was canonical when it was read."""
+    """The canonical form; None if models read the tokens as they are (prose, and data that is already canonical)."""
     source: Source | None = None
     label: str = ""
-    """What kind of edit this is, where somebody said so (the fixer of C#Fixers)."""
+    """The kind of edit, if the data names one (such as the fixer in C#Fixers)."""
     extra: str = ""
-    """Fields of a foreign format that have no place here, as JSON, so that writing gives them back."""
+    """Fields of a foreign format that have no counterpart here, as JSON, so that they can be written back."""
 
     @property
     def model_before(self) -> Tokens:
-        """The tokens before, as a model sees them."""
+        """Return the tokens of the version before, as models read them."""
         return self.canonical.before if self.canonical else self.before.tokens
 
     @property
     def model_after(self) -> Tokens:
-        """The tokens after, as a model sees them."""
+        """Return the tokens of the version after, as models read them."""
         return self.canonical.after if self.canonical else self.after.tokens
 
     @property
     def model_context(self) -> tuple[Tokens, Tokens]:
-        """The context before and behind, as a model sees it."""
+        """Return the context tokens before and behind the edit, as models read them."""
         if self.canonical:
             return self.canonical.context_before, self.canonical.context_behind
         return self.context_before, self.context_behind

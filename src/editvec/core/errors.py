@@ -1,34 +1,37 @@
-"""The errors that a user can cause: one family, one line each, with what to do next.
+"""Errors that a user can cause: one class hierarchy, each with a one-line message that says what to do next.
 
-Anything else that escapes is a bug and deserves its traceback.
+Any other exception that escapes is a bug and should show its traceback.
 """
 
 
 class UserError(Exception):
-    """Something the user gave cannot be used; the message says what and what to do next."""
+    """An error in what the user gave: the message says what is wrong and what to do next."""
 
     exit_code = 2
 
 
 class StoppedError(UserError):
-    """The user stopped the work; the message says what became of it."""
+    """An interruption by the user: the message says what happened to the work done so far."""
 
     exit_code = 130
 
 
 class BadInputError(UserError):
-    """An input file is damaged or of another kind than its name says."""
+    """An input file that is damaged, or whose content does not match its file name."""
 
     exit_code = 3
 
     def __init__(self, path: object, line: int | None, reason: str, advice: str = "") -> None:
-        """`advice` is what to do next, a sentence of its own."""
+        """Build the message from the file, the line and the reason.
+
+        `line` is 1-based; None stands for the whole file. `advice` says what to do next, as a separate sentence.
+        """
         where = f"{path}:{line}" if line else f"{path}"
         super().__init__(f"{where}: {reason}. {advice}" if advice else f"{where}: {reason}")
         self.line, self.reason = line, reason
 
 
 class GitError(UserError):
-    """git could not do what was asked of it."""
+    """A failed git operation."""
 
     exit_code = 4

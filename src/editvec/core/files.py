@@ -1,5 +1,7 @@
-"""Files that appear whole or not at all, locks that end with their process, the place of the cache, and JSON that can
-name any file."""
+"""Atomic file writes, file locks, the cache folder, and JSON for values that contain any file name.
+
+Atomic files appear either complete or not at all. Locks are released when their process ends.
+"""
 
 from __future__ import annotations
 
@@ -17,36 +19,48 @@ from editvec.core.errors import UserError
 
 
 def check_place(path: Path) -> None:
-    """UserError when no file can be written there."""
+    """Check that a file can be written at a path.
+
+    Raises:
+        UserError: The parent folder does not exist or is not writable, or the path is a folder.
+    """
     if not path.parent.is_dir():
         raise UserError(f"{path.parent} is not a folder. Create it first.")
     if path.is_dir():
         raise UserError(f"{path} is a folder. Give a file name.")
     if not os.access(path.parent, os.W_OK):
-        raise UserError(f"cannot write in {path.parent}. Choose another place with -o.")
+        raise UserError(f"cannot write in the folder {path.parent}. Choose another path with -o.")
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder and those around it; UserError when there can be none, or nothing can be written in it."""
+    """Create a folder and its missing parents.
+
+    Raises:
+        UserError: The folder cannot be created, or it is not writable.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"cannot make the folder {folder} ({error.strerror}). Choose another with -o.") from None
+        raise UserError(f"cannot make the folder {folder} ({error.strerror}). Choose another folder with -o.") from None
     if not os.access(folder, os.W_OK):
-        raise UserError(f"cannot write in {folder}. Choose another place with -o.")
+        raise UserError(f"cannot write in the folder {folder}. Choose another folder with -o.")
 
 
 @contextmanager
 def atomic(path: Path, *, like: os.stat_result | None = None) -> Iterator[IO[bytes]]:
-    """A stream whose bytes appear under `path` only when all were written; nothing is left behind otherwise.
+    """Open a stream whose bytes appear at `path` only after all of them were written.
 
-    The file gets the mode of the file that it is `like`, and its owner where we may give it away.
+    If writing fails, no file is left behind. With `like`, the new file gets the mode of that file, and also its owner
+    where the system allows it.
+
+    Raises:
+        UserError: No file can be written at `path`.
     """
     check_place(path)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
     except OSError as error:
-        raise UserError(f"cannot write in {path.parent} ({error.strerror}). Choose another place.") from None
+        raise UserError(f"cannot write in the folder {path.parent} ({error.strerror}). Choose another path.") from None
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -66,23 +80,27 @@ def atomic(path: Path, *, like: os.stat_result | None = None) -> Iterator[IO[byt
 
 
 def remove_partial(folder: Path) -> None:
-    """Removes what a killed process had begun to write in a folder."""
+    """Remove the incomplete files that a killed process left in a folder."""
     for path in folder.glob(".*.partial"):
         path.unlink(missing_ok=True)
 
 
 def write_atomically(path: Path, content: bytes | memoryview) -> None:
-    """Writes a file that appears when it is whole."""
+    """Write a file that appears only when it is complete."""
     with atomic(path) as stream:
         stream.write(content)
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock that a file stands for; BlockingIOError while another process holds it.
+    """Hold the lock that a file represents.
 
-    It is SQLite's lock on an empty database: the same on every system, and released when the process ends, however it
-    ends.
+    The lock is SQLite's lock on an empty database. It works in the same way on every system, and it is released when
+    the process ends, however it ends.
+
+    Raises:
+        BlockingIOError: Another process holds the lock.
+        UserError: The file cannot be locked.
     """
     import sqlite3
 
@@ -90,13 +108,13 @@ def locked(path: Path) -> Iterator[None]:
     try:
         try:
             database = sqlite3.connect(path, timeout=0, isolation_level=None)
-            # No file beside it.
+            # Keep SQLite's journal in memory, so that no second file appears beside the lock.
             database.execute("PRAGMA journal_mode = MEMORY")
             database.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorname", "") == "SQLITE_BUSY":
                 raise BlockingIOError(f"{path} is locked") from None
-            raise UserError(f"cannot lock {path} ({error}). Choose another place.") from None
+            raise UserError(f"cannot lock {path} ({error}). Choose another path.") from None
         yield
     finally:
         if database is not None:
@@ -104,7 +122,10 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def cache_home() -> Path:
-    """Return the folder of editvec's caches: below $XDG_CACHE_HOME, or where the system keeps a user's caches."""
+    """Return the folder of the caches of editvec.
+
+    It is inside $XDG_CACHE_HOME if that is set, otherwise inside the folder that the system uses for caches of a user.
+    """
     if given := os.environ.get("XDG_CACHE_HOME"):
         return Path(given) / "editvec"
     if sys.platform == "win32" and (local := os.environ.get("LOCALAPPDATA")):
@@ -113,7 +134,10 @@ def cache_home() -> Path:
 
 
 def to_json(value: Any, *, indent: bool = False) -> bytes:
-    """JSON of a value; a byte of a file's name that is no UTF-8 is an escape of its own, such as \\udce9."""
+    r"""Return a value as JSON.
+
+    A byte of a file name that is not valid UTF-8 is written as an escape of its own, such as `\udce9`.
+    """
     import orjson
 
     try:
@@ -129,13 +153,17 @@ def _plain(value: Any) -> str:
 
 
 def from_json(data: bytes) -> Any:
-    """What `to_json` was given; orjson's JSONDecodeError for what is no JSON."""
+    """Return the value that `to_json` wrote.
+
+    Raises:
+        orjson.JSONDecodeError: The data is not valid JSON.
+    """
     import orjson
 
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
-        # Its escapes that stand for a byte are no text to orjson.
+        # orjson rejects the escapes that stand for bytes which are not valid UTF-8; the standard library reads them.
         if b"\\udc" in data.lower():
             with suppress(ValueError, RecursionError):
                 return json.loads(data)

@@ -1,4 +1,7 @@
-"""A match and a suggestion: what proposes, matches, scores, reviews and shows speaks of. Knows no rule and no file."""
+"""Matches and suggestions: the types used to propose, match, score, review and display changes.
+
+This module knows neither rules nor files.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,23 @@ from typing import Any, NamedTuple
 
 
 class Match(NamedTuple):
-    """A place where a rule fires: the bytes [start, end) that it would replace, and by what."""
+    """A match of a rule: the bytes [start, end) that the rule would replace, and their replacement."""
 
     rule: str
     start: int
     end: int
     text: str
-    """What stands there now."""
+    """The current text of the match."""
     replacement: str | None
-    """None for a rule without a fix."""
+    """The text to write instead; None for a rule without a fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A place in a file where a pattern is still due: the bytes [start, end) of it, and what would stand there."""
+    """A span of a file where a pattern has not been applied yet.
+
+    The span is the bytes [start, end). `before` is its current text and `after` the suggested text.
+    """
 
     path: str
     line: int
@@ -33,5 +39,5 @@ class Suggestion:
     why: str
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the suggestion as a dictionary of its fields, for JSON output."""
         return {name: getattr(self, name) for name in self.__slots__}

@@ -1,4 +1,4 @@
-"""Edits of bytes: splicing them, composing two rounds of them, making them as small as they can be."""
+"""Edits of bytes: applying them, composing two rounds of them, and shrinking them to the bytes that change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from editvec.core.match import Match
 
 
 class TextEdit(NamedTuple):
-    """The bytes [start, end) become `text`."""
+    """The replacement of the bytes [start, end) by `text`."""
 
     start: int
     end: int
@@ -17,16 +17,26 @@ class TextEdit(NamedTuple):
 
 
 def check(edits: Sequence[TextEdit], size: int) -> None:
-    """ValueError unless the edits are in order, apart from each other and within a text of that size."""
+    """Check that edits are in order, do not overlap and lie within a text of the given size.
+
+    Raises:
+        ValueError: An edit is out of order, overlaps another one or lies outside the text.
+    """
     at = 0
     for edit in edits:
         if not at <= edit.start <= edit.end <= size:
-            raise ValueError(f"the edit of bytes {edit.start} to {edit.end} is out of order or out of the text")
+            raise ValueError(
+                f"the edit of bytes {edit.start} to {edit.end} is out of order, overlapping or outside the text"
+            )
         at = edit.end
 
 
 def splice(data: bytes, edits: Sequence[TextEdit]) -> bytes:
-    """The bytes with the edits made; they must be in order and apart."""
+    """Return the bytes with the edits applied.
+
+    Raises:
+        ValueError: The edits are not in order, overlap or lie outside the data.
+    """
     check(edits, len(data))
     parts: list[bytes] = []
     at = 0
@@ -38,13 +48,13 @@ def splice(data: bytes, edits: Sequence[TextEdit]) -> bytes:
 
 
 def shrink(data: bytes, edit: TextEdit) -> TextEdit | None:
-    """The edit without the bytes at its ends that stay the same; None when nothing changes."""
+    """Return the edit without the unchanged bytes at its ends, or None if it changes nothing."""
     old = data[edit.start : edit.end]
     if old == edit.text:
         return None
     limit = min(len(old), len(edit.text))
     left = next((at for at in range(limit) if old[at] != edit.text[at]), limit)
-    # Not into the middle of a character, so that both sides stay text.
+    # Never cut inside a UTF-8 character, so that both sides stay valid text.
     while left and left < len(old) and old[left] & 0xC0 == 0x80:
         left -= 1
     limit -= left
@@ -55,9 +65,10 @@ def shrink(data: bytes, edit: TextEdit) -> TextEdit | None:
 
 
 def compose(data: bytes, first: Sequence[TextEdit], second: Sequence[TextEdit]) -> list[TextEdit]:
-    """The edits that do to `data` at once what `first` and then `second` do; `second` counts in what `first` made.
+    """Return one round of edits on `data` that has the effect of `first` followed by `second`.
 
-    An edit of the second round that touches one of the first joins it.
+    The offsets in `second` refer to the result of `first`. An edit of the second round that touches one of the first
+    round is merged with it.
     """
     between = splice(data, first)
     check(second, len(between))
@@ -87,7 +98,7 @@ def compose(data: bytes, first: Sequence[TextEdit], second: Sequence[TextEdit]) 
 
 
 def disjoint(matches: Sequence[Match]) -> list[Match]:
-    """The matches that ast-grep would apply: the first of those that overlap."""
+    """Return the matches that ast-grep would apply: of overlapping matches, only the first."""
     kept: list[Match] = []
     for match in sorted(matches, key=lambda each: (each.start, -each.end)):
         if not kept or match.start >= kept[-1].end:
@@ -96,7 +107,7 @@ def disjoint(matches: Sequence[Match]) -> list[Match]:
 
 
 def apply_matches(data: bytes, matches: Sequence[Match]) -> bytes:
-    """Return a text with what the matches would write; of those that overlap, the first."""
+    """Return the data with the replacements of the matches applied; of overlapping matches, only the first."""
     return splice(
         data, [TextEdit(each.start, each.end, (each.replacement or "").encode()) for each in disjoint(matches)]
     )

@@ -1,4 +1,4 @@
-"""Texts as bytes: encodings, and where lines begin."""
+"""Texts as bytes: encodings and the positions of line starts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from editvec.core.splice import TextEdit
 
 
 class FileText:
-    """The bytes of a file and the same text in UTF-8. What is not UTF-8 or UTF-16 counts as Latin-1, byte by byte."""
+    """The bytes of a file and the same text in UTF-8.
+
+    A file that is neither UTF-8 nor UTF-16 is decoded as Latin-1, byte by byte.
+    """
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -22,8 +25,14 @@ class FileText:
         self.utf8 = data if self.codec == "utf-8" else data.decode(self.codec).encode()
 
     def edit(self, start: int, end: int, text: str) -> TextEdit:
-        """An edit of the UTF-8 text as one of the file; UnicodeEncodeError when the file's encoding has no such
-        character. A line that the edit begins ends like the file's lines do, one that it keeps as it did."""
+        """Convert an edit of the UTF-8 text to an edit of the file's bytes.
+
+        A line ending that the edit adds follows the file's convention; a line that the edit keeps also keeps its
+        ending.
+
+        Raises:
+            UnicodeEncodeError: The file's encoding cannot represent a character of `text`.
+        """
         if self.has_crlf:
             kept = set(re.findall(r"([^\n]*[^\r\n])\n", self.utf8[start:end].decode()))
             lines = text.split("\n")
@@ -36,13 +45,13 @@ class FileText:
 
     @property
     def has_crlf(self) -> bool:
-        """Whether most lines end with a carriage return and a line feed."""
+        """Return whether most lines end with a carriage return and a line feed."""
         return 2 * self.utf8.count(b"\r\n") > self.utf8.count(b"\n")
 
 
 def _codec(data: bytes) -> str:
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        # The mark stays a character of the text, so that nothing is lost on the way back.
+        # The byte order mark stays in the text as a character, so that encoding restores the same bytes.
         codec = "utf-16-le" if data.startswith(BOM_UTF16_LE) else "utf-16-be"
         try:
             if data.decode(codec).encode(codec) == data:
@@ -61,23 +70,29 @@ _NEWLINE = ord("\n")
 
 @lru_cache(64)
 def line_starts(data: bytes) -> Sequence[int]:
-    """The offset of each line's first byte, and the length at the end. A version is asked about more than once."""
+    """Return the byte offset of each line's first byte, followed by the length of the data.
+
+    The result is cached because several callers ask about the same version of a file.
+    """
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1
     starts: list[int] = [0, *ends.tolist()]
     return starts if len(starts) > 1 and starts[-1] == len(data) else [*starts, len(data)]
 
 
 def line_of(starts: Sequence[int], offset: int) -> int:
-    """The 0-based line that an offset lies in."""
+    """Return the 0-based line that contains an offset."""
     return bisect_right(starts, offset) - 1
 
 
 BOM = b"\xef\xbb\xbf"
-"""The mark that some editors put at the start of a file."""
+"""The byte order mark that some editors write at the start of a UTF-8 file."""
 
 
 def as_utf8(data: bytes) -> bytes | None:
-    """The text as UTF-8 without a mark at its start; Latin-1 is taken for what is not UTF-8. None for binary."""
+    """Return the text as UTF-8 without a byte order mark, or None for binary data.
+
+    Data that is not valid UTF-8 is decoded as Latin-1. Data that contains a zero byte counts as binary.
+    """
     if data.startswith(BOM):
         data = data[len(BOM) :]
     if b"\0" in data:

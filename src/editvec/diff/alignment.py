@@ -1,7 +1,7 @@
-"""The alignment of an edit's tokens, with the paper's tags (section 3.2): equal, replaced, added, removed.
+"""Alignment of an edit's tokens with the tags of the paper (section 3.2): equal, replaced, added, removed.
 
-The blocks are difflib's, as in the original code; in a replaced block of unequal sizes the tokens pair from the
-left and the rest is added or removed.
+The blocks are those of difflib, as in the original code. In a replaced block whose sides differ in size, the tokens
+are paired from the left, and the remaining tokens are added or removed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 
 
 class Tag(Enum):
-    """What happened to a token."""
+    """The kind of change of a token."""
 
     EQUAL = "="
     REPLACED = "↔"
@@ -25,7 +25,7 @@ class Tag(Enum):
 
 
 class Aligned(NamedTuple):
-    """One position of the alignment: a tag, and the indices of the tokens on either side, or None."""
+    """One position of the alignment: a tag and the index of the token on each side, or None."""
 
     tag: Tag
     before: int | None
@@ -40,12 +40,12 @@ class Alignment:
 
     @property
     def changed(self) -> tuple[Aligned, ...]:
-        """The positions that are not equal."""
+        """Return the positions whose tag is not EQUAL."""
         return tuple(position for position in self.positions if position.tag is not Tag.EQUAL)
 
 
 def align(before: Sequence[str], after: Sequence[str]) -> Alignment:
-    """The alignment of two token sequences."""
+    """Return the alignment of two token sequences."""
     positions: list[Aligned] = []
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for operation, low, high, start, end in matcher.get_opcodes():
@@ -58,7 +58,10 @@ def align(before: Sequence[str], after: Sequence[str]) -> Alignment:
 
 
 def replay(alignment: Alignment, before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
-    """`after`, made from `before` by the alignment: `after` is read only where something was added or replaced."""
+    """Return `after`, rebuilt from `before` and the alignment.
+
+    `after` is read only where tokens were added or replaced.
+    """
     out = []
     for tag, at, new in alignment.positions:
         if tag is Tag.EQUAL and at is not None:
@@ -69,5 +72,5 @@ def replay(alignment: Alignment, before: Sequence[str], after: Sequence[str]) ->
 
 
 def edit_distance(before: Sequence[str], after: Sequence[str]) -> int:
-    """The token edit distance (Levenshtein's)."""
+    """Return the Levenshtein distance of two token sequences."""
     return int(Levenshtein.distance(before, after))

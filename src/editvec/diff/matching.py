@@ -1,5 +1,7 @@
-"""The matching of an edit's two trees by the paper's rule (section 3.2): tokens by their alignment, inner nodes where
-all the tokens below them are equal."""
+"""Matching of an edit's two trees by the rule of the paper (section 3.2).
+
+Tokens match according to their alignment. Inner nodes match if all the tokens below them are equal.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,14 @@ from editvec.syntax.tree import Tree
 
 
 class Matching(NamedTuple):
-    """Pairs of places in `Tree.nodes()` of before and of after."""
+    """Pairs of indices into `Tree.nodes()`, the first of before and the second of after."""
 
     equal: tuple[tuple[int, int], ...]
     replaced: tuple[tuple[int, int], ...]
 
 
 def match(before: Tree, after: Tree, alignment: Alignment) -> Matching:
-    """The matching of two trees whose tokens are aligned."""
+    """Return the matching of two trees, given the alignment of their tokens."""
     spans, others = _spans(before), _spans(after)
     where: dict[tuple[str, bool, int, int], list[int]] = defaultdict(list)
     for place, (kind, leaf, low, high) in reversed(list(enumerate(others))):
@@ -30,7 +32,7 @@ def match(before: Tree, after: Tree, alignment: Alignment) -> Matching:
     }
     ends: dict[int, int] = {}
     for one in sorted(twins, reverse=True):
-        # Where the tokens from this one on stop being equal to neighbours.
+        # The end of the run of equal tokens that begins here and is contiguous in both versions.
         ends[one] = ends[one + 1] if twins.get(one + 1) == twins[one] + 1 else one + 1
     tokens = ({low: place for place, (_, leaf, low, _) in enumerate(found) if leaf} for found in (spans, others))
     first, second = tokens
@@ -40,7 +42,7 @@ def match(before: Tree, after: Tree, alignment: Alignment) -> Matching:
             continue
         start = twins.get(low)
         if start is not None and ends[low] >= high:
-            # Of several nodes over the same tokens, the outer ones match the outer ones.
+            # If several nodes span the same tokens, outer nodes match outer nodes.
             candidates = where[kind, leaf, start, start + high - low]
             if candidates:
                 equal.append((place, candidates.pop()))
@@ -53,7 +55,7 @@ def match(before: Tree, after: Tree, alignment: Alignment) -> Matching:
 
 
 def _spans(tree: Tree) -> list[tuple[str, bool, int, int]]:
-    """For each node its kind, whether it is a token, and the tokens below it, from and to."""
+    """Return for each node its kind, whether it is a token, and the range of tokens that it spans."""
     spans: list[tuple[str, bool, int, int]] = []
     at = 0
 

@@ -1,5 +1,6 @@
-"""The shape of an edit: what was taken away and what was put in, run by run, with variables by order of first use.
-Edits of one shape make the same change to different code.
+"""Signature of an edit: its runs of removed and added tokens, with variables numbered by first use.
+
+Edits with the same signature make the same change to different code.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ ChangedTokens = frozenset[tuple[str, str]]
 _VARIABLE = re.compile(r"VAR\d+$")
 _NO_NAME = "LITERAL"
 _JOINTS = frozenset("()[]{}.,;:")
-"""What comes and goes with the names around a change."""
+"""Punctuation that is added or removed together with the names around a change."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Signature:
-    """Runs of changed tokens in order, each (removed, added)."""
+    """The runs of changed tokens in order, each as (removed, added)."""
 
     runs: tuple[tuple[Tokens, Tokens], ...]
 
     @property
     def changes(self) -> frozenset[tuple[str, str]]:
-        """Every changed token with its sign."""
+        """Return every changed token with its sign, `-` or `+`."""
         return frozenset(
             (sign, token)
             for removed, added in self.runs
@@ -37,36 +38,46 @@ class Signature:
 
     @property
     def says_something(self) -> bool:
-        """Whether a token other than a variable or a literal was changed: without one, nothing ties the edits
-        together."""
+        """Return whether a token other than a variable or a literal was changed.
+
+        Without such a token, edits with the same signature have nothing in common.
+        """
         return any(_is_own(token) for _, token in self.changes)
 
     @property
     def names_something(self) -> bool:
-        """Whether a word was changed, a name or a keyword, and not punctuation alone."""
+        """Return whether a name or a keyword was changed, not only punctuation."""
         return any(_is_own(token) and any(map(str.isalpha, token)) for _, token in self.changes)
 
     @property
     def is_whole(self) -> bool:
-        """Whether one edit of this shape says all of what another one does: no variable is put in that was not taken
-        away."""
+        """Return whether the signature fully determines the edit.
+
+        This is the case if every added variable is also among the removed tokens.
+        """
         known = {token for removed, _ in self.runs for token in removed}
         return all(token in known for _, added in self.runs for token in added if _VARIABLE.match(token))
 
     @property
     def removed_names(self) -> frozenset[str]:
-        """The tokens that were taken away, other than variables and literals: they stand so in every before."""
+        """Return the removed tokens other than variables and literals.
+
+        They occur unchanged in every before version with this signature.
+        """
         return frozenset(token for sign, token in self.changes if sign == "-" and _is_own(token))
 
 
 def signature_of(edit: Edit) -> Signature:
-    """The shape of an edit."""
+    """Return the signature of an edit."""
     return signature_between(edit.model_before, edit.model_after)
 
 
 def changed_tokens_between(before: Tokens, after: Tokens) -> ChangedTokens:
-    """The words and operators that are put in and those that are taken away for good, with their signs: the same for
-    `x = x + 1 → x++` and `this.n = this.n + 1 → this.n++`, another one for `x = x - 1 → x++`."""
+    """Return the words and operators that were added or removed, with their signs.
+
+    A removed token counts only if it does not occur in `after`. The result is the same for `x = x + 1 → x++` and
+    `this.n = this.n + 1 → this.n++`, and a different one for `x = x - 1 → x++`.
+    """
     stays = frozenset(after)
     return frozenset(
         (sign, token)
@@ -76,7 +87,10 @@ def changed_tokens_between(before: Tokens, after: Tokens) -> ChangedTokens:
 
 
 def signature_between(before: Tokens, after: Tokens, alignment: Alignment | None = None) -> Signature:
-    """The shape of what happened to tokens, whose alignment may be known."""
+    """Return the signature of the change from one token sequence to another.
+
+    `alignment` is the alignment of the two sequences, if it is already known.
+    """
     numbers: dict[str, str] = {}
 
     def named(token: str) -> str:
@@ -91,17 +105,18 @@ def signature_between(before: Tokens, after: Tokens, alignment: Alignment | None
 
 
 def alikeness(one: Signature, other: Signature) -> float:
-    """The share of changed tokens that two shapes have in common (Jaccard)."""
+    """Return the Jaccard similarity of the changed tokens of two signatures."""
     together = one.changes | other.changes
     return len(one.changes & other.changes) / len(together) if together else 1.0
 
 
 def _is_own(token: str) -> bool:
-    """Whether a token stands for itself alone."""
+    """Return whether a token is neither a variable nor a literal."""
     return not _VARIABLE.match(token) and token != _NO_NAME
 
 
 def _runs(before: Tokens, after: Tokens, alignment: Alignment) -> Iterator[tuple[Tokens, Tokens]]:
+    """Yield the removed and the added tokens of each run of changes."""
     for changed, positions in groupby(alignment.positions, lambda place: place.tag is not Tag.EQUAL):
         if changed:
             run = list(positions)

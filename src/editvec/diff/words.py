@@ -1,4 +1,7 @@
-"""A word diff: the two versions of an edit as they are laid out, cut where something changes. Knows no colour."""
+"""Word diffs: both versions of an edit in their original layout, split into changed and unchanged pieces.
+
+This module does not know colours.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,17 @@ from editvec.diff.alignment import align
 
 
 class Piece(NamedTuple):
-    """A stretch of text, and whether the edit changed it."""
+    """A piece of text, and whether the edit changed it."""
 
     text: str
     changed: bool
 
 
 def word_diff(edit: Edit) -> tuple[list[Piece], list[Piece]]:
-    """The versions before and after in pieces; white space is as in the text, the common indentation left out."""
+    """Return the pieces of the version before and of the version after.
+
+    White space is kept as in the text, except that the common indentation is removed.
+    """
     changed = align(edit.before.tokens, edit.after.tokens).changed
     gone = frozenset(position.before for position in changed)
     come = frozenset(position.after for position in changed)
@@ -26,10 +32,11 @@ def word_diff(edit: Edit) -> tuple[list[Piece], list[Piece]]:
 
 
 def _pieces(version: Version, changed: frozenset[int | None]) -> Iterator[Piece]:
+    """Yield the pieces of one version, given the indices of its changed tokens."""
     text, differs = "", False
     for gap, token, index in _laid_out(version.text, version.tokens):
         here = index in changed
-        # White space between two changed tokens is not theirs: it stays plain.
+        # White space is never marked as changed, even between two changed tokens.
         for part, marked in ((gap, False), (token, here)):
             if not part:
                 continue
@@ -42,7 +49,10 @@ def _pieces(version: Version, changed: frozenset[int | None]) -> Iterator[Piece]
 
 
 def _laid_out(text: str, tokens: tuple[str, ...]) -> Iterator[tuple[str, str, int]]:
-    """Each token with the white space before it as in the text, or with one space where the text is not theirs."""
+    """Yield each token with the white space before it, and its index.
+
+    The white space is that of the text, or one space if the tokens do not all occur in the text.
+    """
     places: list[int] = []
     at = 0
     for token in tokens:
@@ -64,13 +74,16 @@ def _laid_out(text: str, tokens: tuple[str, ...]) -> Iterator[tuple[str, str, in
 
 
 def _indentation(text: str) -> int:
-    """How far the lines behind the first are indented at least."""
+    """Return the smallest indentation of the lines after the first."""
     rest = [line for line in text.split("\n")[1:] if line.strip()]
     return min((len(line) - len(line.lstrip()) for line in rest), default=0)
 
 
 def turns(pieces: Sequence[Piece], *, longest: int = 2_000) -> list[str]:
-    """Texts that take turns: what stayed, what changed, what stayed …; at most so many letters in all."""
+    """Return texts that alternate between unchanged and changed, starting with an unchanged one.
+
+    Together they have at most `longest` characters.
+    """
     found, letters = [""], 0
     for text, changed in pieces:
         text = text[: max(0, longest - letters)]

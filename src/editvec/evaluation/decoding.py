@@ -210,7 +210,6 @@ def _answer(
 def _log_probs(model: EditModel, examples: Sequence[Example]) -> list[float]:
     """The log-probability of each true `after`, given its edit's vector."""
     answers = np.empty(len(examples))
-    with model.network.asked():
-        for places in by_length(examples, _EDITS, _TOKENS):
-            answers[places] = model.network(model.collate([examples[place] for place in places])).double().numpy()
+    for places in by_length(examples, _EDITS, _TOKENS):
+        answers[places] = model.network(model.collate([examples[place] for place in places]))
     return [float(value) for value in answers]

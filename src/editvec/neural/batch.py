@@ -1,8 +1,7 @@
-"""Examples side by side: the one place that pads. Masks are True where something is.
+"""Examples side by side, in NumPy: the one place that pads. Masks are True where something is.
 
 What an editor reads (`SourceBatch`) is its own type, without `after`: an editor cannot see the answer. What not every
-model reads, such as where a target could be copied from, is made when it is first asked for, and can be trained with
-even where that was without gradients.
+model reads, such as where a target could be copied from, is made when it is first asked for.
 """
 
 from __future__ import annotations
@@ -13,18 +12,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from torch.nn import functional
 
 from editvec.neural.examples import NOWHERE, TAGS, Example, Ids
 from editvec.neural.grammar import SourceTree
-from editvec.neural.layers.graph import Edges
+from editvec.neural.layers.packing import Edges, Ints
 from editvec.neural.tree_examples import NO_CHOICE, NO_FORM, ActionSteps, TreePair
 from editvec.neural.vocab import PAD
 
 Numbers = NDArray[np.integer[Any]]
+Mask = NDArray[np.bool_]
 
 TAG_PAD = len(TAGS)
 """The paper's ∅: a position of no alignment."""
@@ -34,36 +31,36 @@ TAG_PAD = len(TAGS)
 class Ragged:
     """Sequences of different lengths, padded behind."""
 
-    ids: Tensor  # [batch, longest], int64
-    lengths: Tensor  # [batch], int64, at least 1
+    ids: Ints  # [batch, longest], int64
+    lengths: Ints  # [batch], int64, at least 1
 
     @property
     def longest(self) -> int:
         """The columns of the table."""
-        return self.ids.shape[1]
+        return int(self.ids.shape[1])
 
     @property
-    def mask(self) -> Tensor:
+    def mask(self) -> Mask:
         """True where an id is, False on padding: [batch, longest]."""
-        return torch.arange(self.longest)[None, :] < self.lengths[:, None]
+        return np.arange(self.longest)[None, :] < self.lengths[:, None]
 
 
 @dataclass(frozen=True, slots=True)
 class TokenNodes:
     """The nodes of a graph that are tokens, and where each stands among the tokens of its row."""
 
-    nodes: Tensor  # [tokens]
-    rows: Tensor  # [tokens]
-    places: Tensor  # [tokens]
+    nodes: Ints  # [tokens]
+    rows: Ints  # [tokens]
+    places: Ints  # [tokens]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceGraph:
     """The tree of each before; the nodes of all trees in one row."""
 
-    kinds: Tensor  # [nodes]
-    owners: Tensor  # [nodes], the edit of each
-    places: Tensor  # [nodes], its place among the nodes of that edit
+    kinds: Ints  # [nodes]
+    owners: Ints  # [nodes], the edit of each
+    places: Ints  # [nodes], its place among the nodes of that edit
     edges: Edges
     tokens: TokenNodes
     forms: Ragged  # for each edit the forms of its nodes, NO_FORM where one cannot be copied
@@ -85,8 +82,8 @@ class SourceBatch:
 class Copies:
     """Where targets could be copied from: pairs of a target and a place that holds the same token."""
 
-    targets: Tensor  # [pairs], row · longest target + target
-    places: Tensor  # [pairs], the place in that row's source
+    targets: Ints  # [pairs], row · longest target + target
+    places: Ints  # [pairs], the place in that row's source
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +91,9 @@ class StepBatch:
     """The actions that build each after, step by step."""
 
     slots: Ragged  # the slot of each step
-    parents: Tensor  # [batch, longest], the step that opened its node, from 1; 0 for none
-    choices: Tensor  # [batch, longest], the label, or the number of labels for Reduce; NO_CHOICE for neither
-    texts: Tensor  # [batch, longest], the token that a step writes; PAD where it writes none
+    parents: Ints  # [batch, longest], the step that opened its node, from 1; 0 for none
+    choices: Ints  # [batch, longest], the label, or the number of labels for Reduce; NO_CHOICE for neither
+    texts: Ints  # [batch, longest], the token that a step writes; PAD where it writes none
     copies: Copies  # where a step could copy a subtree from
     written: Ragged  # the tokens alone; PAD where a row has none
     from_before: Copies  # where each could be copied from
@@ -133,8 +130,8 @@ class AlignmentBatch:
     """What changed, position by position. Places are indices into before and after, NOWHERE where one has no token."""
 
     tags: Ragged
-    before: Tensor  # [batch, longest], int64
-    after: Tensor  # [batch, longest], int64
+    before: Ints  # [batch, longest], int64
+    after: Ints  # [batch, longest], int64
 
 
 EDGE_TYPES = ("child", "parent", "next token", "previous token", "equal", "replaced")
@@ -144,9 +141,9 @@ EDGE_TYPES = ("child", "parent", "next token", "previous token", "equal", "repla
 class GraphBatch:
     """The two trees of each edit as one graph; the nodes of all graphs in one row."""
 
-    kinds: Tensor  # [nodes]
-    tags: Tensor  # [nodes], as in an alignment
-    owners: Tensor  # [nodes], the edit of each
+    kinds: Ints  # [nodes]
+    tags: Ints  # [nodes], as in an alignment
+    owners: Ints  # [nodes], the edit of each
     edges: Edges
     before_tokens: TokenNodes
     after_tokens: TokenNodes
@@ -171,7 +168,7 @@ class Batch:
         return len(self.source.before.lengths)
 
     @property
-    def num_tokens(self) -> Tensor:
+    def num_tokens(self) -> Ints:
         """The tokens of each `after`, its end not counted: [batch]."""
         return self.target.after.lengths - 1
 
@@ -179,8 +176,8 @@ class Batch:
 def stack(*parts: Ragged) -> Ragged:
     """The sequences of each above those of the next."""
     longest = max(part.longest for part in parts)
-    ids = [functional.pad(part.ids, (0, longest - part.longest), value=PAD) for part in parts]
-    return Ragged(torch.cat(ids), torch.cat([part.lengths for part in parts]))
+    ids = [np.pad(part.ids, ((0, 0), (0, longest - part.longest)), constant_values=PAD) for part in parts]
+    return Ragged(np.concatenate(ids), np.concatenate([part.lengths for part in parts]))
 
 
 def collate_source(examples: Sequence[Example]) -> SourceBatch:
@@ -219,17 +216,15 @@ def _pad(sequences: Sequence[Numbers], fill: int = PAD) -> Ragged:
     ids = np.full((len(sequences), lengths.max()), fill, np.int64)
     for row, sequence in enumerate(sequences):
         ids[row, : len(sequence)] = sequence
-    return Ragged(torch.from_numpy(ids), torch.from_numpy(lengths))
+    return Ragged(ids, lengths)
 
 
-@torch.inference_mode(False)
 def _copies(after: Ragged, source: Ragged) -> Copies:
-    targets, places = after.ids.numpy(), source.ids.numpy()
+    targets, places = after.ids, source.ids
     row, target, place = np.nonzero((targets[:, :, None] == places[:, None, :]) & (targets[:, :, None] != PAD))
-    return Copies(torch.from_numpy(row * targets.shape[1] + target), torch.from_numpy(place))
+    return Copies(row * targets.shape[1] + target, place)
 
 
-@torch.inference_mode(False)
 def _steps(steps: Sequence[ActionSteps], source: SourceBatch) -> StepBatch:
     slots = _pad([each.slots for each in steps])
     written = _pad([each.texts[each.texts != PAD] for each in steps])
@@ -285,7 +280,6 @@ class _Nodes:
         return Edges(*map(_joined, self.edges))
 
 
-@torch.inference_mode(False)
 def _graph(pairs: Sequence[TreePair]) -> GraphBatch:
     nodes = _Nodes()
     tags: list[Numbers] = []
@@ -329,8 +323,8 @@ def _source_graph(pairs: Sequence[TreePair]) -> SourceGraph:
     )
 
 
-def _joined(parts: Sequence[Numbers]) -> Tensor:
-    return torch.from_numpy(np.concatenate(parts).astype(np.int64))
+def _joined(parts: Sequence[Numbers]) -> Ints:
+    return np.concatenate(parts).astype(np.int64)
 
 
 def by_length(examples: Sequence[Example], batch_edits: int, batch_tokens: int) -> Iterator[list[int]]:

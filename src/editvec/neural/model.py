@@ -8,29 +8,26 @@ others were, both write. Nothing in a folder is executed when it is read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import torch
+from msgspec import structs
 from numpy.typing import NDArray
-from torch import Tensor
 
 from editvec.core.edit import Edit, Tokens
 from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import write_atomically
+from editvec.data.artifacts import artifact
 from editvec.neural import config as configuration
 from editvec.neural.batch import Batch, by_length, by_source, collate, collate_source
 from editvec.neural.candidate import Candidate
-from editvec.neural.checkpoint import Weights, load_weights, only_sizes, save_weights, weights_of
-from editvec.neural.config import Config, ModelConfig
+from editvec.neural.checkpoint import Arrays, load_weights, save_weights
+from editvec.neural.config import ModelConfig
 from editvec.neural.editors import editor_class
 from editvec.neural.encoders import encoder_class
 from editvec.neural.examples import Example, Exampler, NoTreeError
 from editvec.neural.grammar import Grammar
-from editvec.neural.layers.lanes import in_lanes
-from editvec.neural.layers.memory import keep_memory
 from editvec.neural.network import EditNetwork
 from editvec.neural.search import Hypothesis
 from editvec.neural.vocab import Vocab
@@ -44,7 +41,6 @@ _ROWS = 2_560
 """Hypotheses that are searched at once."""
 _READ = 65_536
 """Tokens that are read for that, padding included."""
-PACKAGED = Path(__file__).parent.parent / "artifacts" / "model"
 PACKAGED_NAME = "packaged"
 """The model that comes with the package."""
 MARGIN = 6.0
@@ -55,7 +51,6 @@ class EditModel:
     """A network, the vocabulary that its ids are of, and the config that built it."""
 
     def __init__(self, config: ModelConfig, vocab: Vocab, grammar: Grammar | None = None) -> None:
-        keep_memory()
         self.config, self.vocab, self.grammar = config, vocab, grammar
         self.exampler = Exampler(
             vocab,
@@ -92,24 +87,19 @@ class EditModel:
     def encode_examples(self, examples: Sequence[Example]) -> NDArray[np.float32]:
         """The edit vectors of examples, in their order: [examples, edit_dim]."""
         vectors = np.empty((len(examples), self.edit_dim), np.float32)
-
-        def encode(places: list[int]) -> None:
-            vectors[places] = self.network.vectors(self.collate([examples[place] for place in places])).numpy()
-
-        with self.network.asked():
-            in_lanes(encode, by_length(examples, _BATCH, _TOKENS))
+        for places in by_length(examples, _BATCH, _TOKENS):
+            vectors[places] = self.network.vectors(self.collate([examples[place] for place in places]))
         return vectors
 
     def transfer(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Edit vectors for use on other edits than their own: what `write` takes then."""
-        with torch.inference_mode():
-            return self.network.transfer(torch.as_tensor(vectors, dtype=torch.float32)).numpy()
+        return self.network.transfer(np.asarray(vectors, np.float32))
 
     def write(
-        self, examples: Sequence[Example], vectors: NDArray[np.float32] | Tensor, *, k: int = 5, margin: float = MARGIN
+        self, examples: Sequence[Example], vectors: NDArray[np.float32], *, k: int = 5, margin: float = MARGIN
     ) -> list[list[Candidate]]:
         """What the editor makes of each example's before and context with the vector beside it. `after` is not read."""
-        vectors = torch.as_tensor(vectors, dtype=torch.float32)
+        vectors = np.asarray(vectors, np.float32)
         answers: list[list[Candidate]] = [[] for _ in examples]
         for places in by_source(examples, max(1, _ROWS // k), _READ):
             found = self.network.search(
@@ -135,10 +125,10 @@ class EditModel:
         ranked = sorted(scores.items(), key=lambda item: -item[1])
         return [Candidate(tokens, score, complete) for (tokens, complete), score in ranked]
 
-    def save(self, folder: Path, *, config: Config | None = None) -> None:
+    def save(self, folder: Path) -> None:
         """Writes the model into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / CONFIG, configuration.dumps(config or Config(self.config)).encode())
+        write_atomically(folder / CONFIG, configuration.dumps(self.config).encode())
         self.vocab.save(folder / VOCAB)
         if self.grammar is not None:
             self.grammar.save(folder / GRAMMAR)
@@ -154,9 +144,7 @@ def folder_of(name: str | Path | None) -> Path:
                 f"{name} is not a folder. Give the folder of a trained model, or packaged for the one that comes along."
             )
         return Path(name)
-    if not PACKAGED.is_dir():
-        raise UserError("this copy of editvec has no model in it. Make it with make model, or give a model's folder.")
-    return PACKAGED
+    return artifact("model")
 
 
 def load(name: str | Path | None = None) -> EditModel:
@@ -165,29 +153,27 @@ def load(name: str | Path | None = None) -> EditModel:
     for part in (CONFIG, VOCAB, WEIGHTS):
         _require(folder, part)
     vocab = Vocab.load(folder / VOCAB)
-    model = _load(folder, configuration.load(folder / CONFIG).model, vocab)
+    model = _load(folder, configuration.load(folder / CONFIG), vocab)
     if (folder / SECOND / WEIGHTS).is_file():
         model.second = _load_second(folder / SECOND, model)
     return model
 
 
-def _load(folder: Path, config: ModelConfig, vocab: Vocab, beside: Weights | None = None) -> EditModel:
+def _load(folder: Path, config: ModelConfig, vocab: Vocab, beside: Arrays | None = None) -> EditModel:
     grammar = load_grammar(folder, config)
     # A config may say anything: its sizes are compared with the file's before memory is taken for them.
-    with only_sizes():
-        model = EditModel(config, vocab, grammar)
+    model = EditModel(config, vocab, grammar)
     load_weights(folder / WEIGHTS, model.network, beside=beside)
-    model.network.eval()
     return model
 
 
 def _load_second(folder: Path, first: EditModel) -> EditModel:
     """The second editor of a model. Its reader and encoder are the model's own, whether they are in its file too."""
     _require(folder, CONFIG)
-    config = configuration.load(folder / CONFIG).model
-    if replace(config, editor=first.config.editor, trees=first.config.trees) != first.config:
+    config = configuration.load(folder / CONFIG)
+    if structs.replace(config, editor=first.config.editor, trees=first.config.trees) != first.config:
         raise BadInputError(folder / CONFIG, None, "not the config of a second editor: it differs in more than that.")
-    shared = {name: weight for name, weight in weights_of(first.network).items() if not name.startswith("editor.")}
+    shared = {name: weight for name, weight in first.network.named_arrays().items() if not name.startswith("editor.")}
     return _load(folder, config, first.vocab, shared)
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import torch
-from torch import Tensor, nn
+import numpy as np
 
+from editvec.neural.arrays import Array, Ints, dropout
 from editvec.neural.batch import Batch, Ragged, SourceBatch, stack
-from editvec.neural.layers.dropout import Dropout
+from editvec.neural.layers.layer import Embedding, Layer
 from editvec.neural.layers.recurrent import BiLSTM
 from editvec.neural.vocab import UNKNOWN
 
@@ -19,9 +19,9 @@ from editvec.neural.vocab import UNKNOWN
 class Read(NamedTuple):
     """Tokens as a reader saw them."""
 
-    all: Tensor  # [batch, longest, dim]; on padding, anything
-    final: Tensor  # [batch, dim], the last state forwards ⊕ the last backwards
-    embedded: Tensor  # [batch, longest, dim], each token by itself
+    all: Array  # [batch, longest, dim]; on padding, anything
+    final: Array  # [batch, dim], the last state forwards ⊕ the last backwards
+    embedded: Array  # [batch, longest, dim], each token by itself
 
 
 class Reading(NamedTuple):
@@ -31,54 +31,50 @@ class Reading(NamedTuple):
     context: Read | None = None
 
 
-class TokenEmbedding(nn.Module):
+class TokenEmbedding(Layer):
     """Ids → embeddings. Ids from `num_known` up, the tokens outside the vocabulary, have `num_slots` embeddings in the
     order of their first occurrence in an edit, or, where there are none, all that of UNKNOWN."""
 
     def __init__(self, *, num_known: int, num_slots: int, dim: int, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.num_known, self.num_slots = num_known, num_slots
-        self.table = nn.Embedding(num_known + num_slots, dim)
-        nn.init.normal_(self.table.weight, std=dim**-0.5)
-        self.dropout = Dropout(dropout)
+        self.num_known, self.num_slots, self.dim, self.dropout = num_known, num_slots, dim, dropout
+        self.table = Embedding(num_known + num_slots, dim, deviation=dim**-0.5)
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """Ids of any shape [...] → [..., dim]."""
+    def __call__(self, ids: Ints) -> Array:
+        """Return the embeddings of ids of any shape [...]: [..., dim]."""
         if self.num_slots:
-            rows = ids.clamp(max=self.num_known + self.num_slots - 1)
+            rows = np.minimum(ids, self.num_known + self.num_slots - 1)
         else:
-            rows = torch.where(ids < self.num_known, ids, UNKNOWN)
-        embedded: Tensor = self.dropout(self.table(rows))
-        return embedded
+            rows = np.where(ids < self.num_known, ids, UNKNOWN)
+        return dropout(self.table(rows), self.dropout)
 
 
-class Reader(nn.Module):
+class Reader(Layer):
     """A biLSTM over embedded tokens; with `residual` a token's embedding is added to its state."""
 
     def __init__(self, *, embedding: TokenEmbedding, residual: bool) -> None:
-        super().__init__()
         self.embedding, self.residual = embedding, residual
-        dim = embedding.table.embedding_dim
-        self.lstm = BiLSTM(input_dim=dim, dim=dim)
+        self.lstm = BiLSTM(input_dim=embedding.dim, dim=embedding.dim)
 
-    def forward(self, *parts: Ragged) -> list[Read]:
-        """Reads tokens, all parts in one go."""
+    def __call__(self, *parts: Ragged) -> list[Read]:
+        """Read tokens, all parts in one go."""
         tokens = stack(*parts)
         embedded = self.embedding(tokens.ids)
         states, final = self.lstm(embedded, tokens.lengths)
         if self.residual:
             states = states + embedded
-        sizes = [len(part.lengths) for part in parts]
-        found = zip(parts, states.split(sizes), final.split(sizes), embedded.split(sizes), strict=True)
-        return [Read(some[:, : part.longest], last, each[:, : part.longest]) for part, some, last, each in found]
+        found, start = [], 0
+        for part in parts:
+            rows = slice(start, start := start + len(part.lengths))
+            found.append(Read(states[rows, : part.longest], final[rows], embedded[rows, : part.longest]))
+        return found
 
     def read(self, source: SourceBatch, *, context: bool) -> Reading:
-        """What an editor may read."""
+        """Read what an editor may read."""
         parts = [source.before, source.context] if context else [source.before]
         return Reading(*(self(part)[0] for part in parts))
 
     def read_edit(self, batch: Batch, *, context: bool) -> tuple[Reading, Read]:
-        """What an editor may read, and `after`. In one go: the longest part has as many steps whatever is read beside
-        it, and in the small batches of training it is the steps that cost."""
+        """Read what an editor may read, and `after`. In one go: the longest part has as many steps whatever is read
+        beside it, and in the small batches of training it is the steps that cost."""
         after, *found = self(batch.target.after, batch.source.before, *([batch.source.context] if context else []))
         return Reading(*found), after

@@ -1,6 +1,6 @@
 """Beam search over anything that can be decided step by step. Knows neither tokens nor trees.
 
-All hypotheses of all sources are rows of one tensor; what has ended, or can no longer be among the best, is no row
+All hypotheses of all sources are rows of one array; what has ended, or can no longer be among the best, is no row
 any more.
 """
 
@@ -10,8 +10,9 @@ import math
 from collections.abc import Hashable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-import torch
-from torch import Tensor
+import numpy as np
+
+from editvec.neural.arrays import Floats, Ints, Mask, top_k
 
 State = TypeVar("State")
 
@@ -22,18 +23,18 @@ class Steps(Protocol[State]):
     def start(self) -> State:
         """One row for each source."""
 
-    def step(self, state: State, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def step(self, state: State, width: int, floor: Floats | None = None) -> tuple[Floats, Ints]:
         """The log-probabilities of the best next choices, and the choices, both [rows, at most `width`]; −∞ stands
         where a row has fewer. A choice that is less likely than its row's `floor` [rows] need not be looked for."""
 
-    def ends(self, state: State, rows: Tensor, choices: Tensor) -> Tensor:
+    def ends(self, state: State, rows: Ints, choices: Ints) -> Mask:
         """Whether a row is complete when it takes a choice: [n] for n pairs of both."""
 
     def result(self, state: State, row: int, choice: int) -> Hashable:
         """What a row that is complete with a choice has come to: two ways to the same are one hypothesis. None where no
         two come to the same."""
 
-    def advance(self, state: State, rows: Tensor, choices: Tensor) -> State:
+    def advance(self, state: State, rows: Ints, choices: Ints) -> State:
         """A state of those rows, each after its choice; a row may be taken more than once, or not at all. The rows of
         a source stand together, in the order of the sources."""
 
@@ -50,7 +51,7 @@ class Hypothesis(NamedTuple):
 def beam_search(
     steps: Steps[State], *, num_sources: int, width: int, max_steps: int, margin: float = math.inf
 ) -> list[list[Hypothesis]]:
-    """The best complete hypotheses of each source, at most `width`, best first.
+    """Return the best complete hypotheses of each source, at most `width`, best first.
 
     At each step a source keeps its best continuations; one that is complete leaves the beam and takes its place with
     it, so that `width` complete ones with different results end the search. A hypothesis is dropped when it is `margin`
@@ -58,22 +59,19 @@ def beam_search(
     but hardly ever at its top.
     """
     state = steps.start()
-    owners = torch.arange(num_sources)
-    scores = torch.zeros(num_sources)
-    room = torch.full((num_sources,), width)
-    best = torch.full((num_sources,), -math.inf)
-    trail: list[tuple[Tensor, Tensor]] = []
+    owners = np.arange(num_sources)
+    scores = np.zeros(num_sources, np.float32)
+    room = np.full(num_sources, width)
+    best = np.full(num_sources, -np.inf, np.float32)
+    trail: list[tuple[Ints, Ints]] = []
     ended: list[dict[Hashable, _Ended]] = [{} for _ in range(num_sources)]
     for step in range(max_steps):
         # What is less likely than this ends up below the margin, unless all that is likelier does hardly better.
-        leading = torch.full_like(best, -math.inf).scatter_reduce(0, owners, scores, "amax").maximum(best)
-        floor = (leading[owners] - margin - scores).exp()
+        floor = np.exp(_leading(scores, owners, best)[owners] - np.float32(margin) - scores)
         found = steps.step(state, width, floor)
         rows, choices, scores, owners = _continue(*found, scores, owners, num_sources, width)
-        rank = rank_within(owners, num_sources)
-        kept = rank < room[owners]
-        leading = torch.full_like(best, -math.inf).scatter_reduce(0, owners, scores, "amax").maximum(best)
-        kept &= scores >= leading[owners] - margin
+        kept = rank_within(owners, num_sources) < room[owners]
+        kept &= scores >= _leading(scores, owners, best)[owners] - np.float32(margin)
         rows, choices, scores, owners = rows[kept], choices[kept], scores[kept], owners[kept]
         done = steps.ends(state, rows, choices)
         for row, choice, score, owner in zip(
@@ -84,7 +82,7 @@ def beam_search(
             same = ended[owner].get(key)
             ended[owner][key] = one if same is None else same.merged(one)
             room[owner] -= int(same is None)
-        best = best.scatter_reduce(0, owners[done], scores[done], "amax")
+        best = _leading(scores[done], owners[done], best)
         alive = ~done & (room[owners] > 0)
         rows, choices, scores, owners = rows[alive], choices[alive], scores[alive], owners[alive]
         if not len(rows):
@@ -119,31 +117,41 @@ class _Ended(NamedTuple):
         return one._replace(score=high + math.log1p(math.exp(low - high)))
 
 
+def _leading(scores: Floats, owners: Ints, best: Floats) -> Floats:
+    """Return the best score of each source, of its rows and of what is known to be its best: [sources]."""
+    leading = best.copy()
+    if len(owners):
+        first = np.flatnonzero(np.diff(owners, prepend=-1))
+        those = owners[first]
+        leading[those] = np.maximum(leading[those], np.maximum.reduceat(scores, first))
+    return leading
+
+
 def _continue(
-    log_probs: Tensor, choice: Tensor, scores: Tensor, owners: Tensor, num_sources: int, width: int
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The best `width` continuations of each source, the best first: row, choice, score, owner."""
-    total = log_probs + scores[:, None]
-    each = total.shape[1]
+    log_probs: Floats, choice: Ints, scores: Floats, owners: Ints, num_sources: int, width: int
+) -> tuple[Ints, Ints, Floats, Ints]:
+    """Return the best `width` continuations of each source, the best first: row, choice, score, owner."""
+    each = log_probs.shape[1]
     # Side by side, a source's rows fill one line of a table, whatever their number is.
     place = rank_within(owners, num_sources)
-    table = torch.full((num_sources, (int(place.max()) + 1) * each), -math.inf)
-    columns = (place * each)[:, None] + torch.arange(each)
-    table[owners[:, None], columns] = total
-    row_at = torch.zeros((num_sources, int(place.max()) + 1), dtype=torch.long)
-    row_at[owners, place] = torch.arange(len(owners))
-    best, at = table.topk(min(width, table.shape[1]), dim=1)
-    owner = torch.arange(num_sources)[:, None].expand_as(best)
-    real = best > -math.inf
+    most = int(place.max()) + 1
+    table = np.full((num_sources, most, each), -np.inf, np.float32)
+    table[owners, place] = log_probs + scores[:, None]
+    row_at = np.zeros((num_sources, most), np.int64)
+    row_at[owners, place] = np.arange(len(owners))
+    best, at = top_k(table.reshape(num_sources, most * each), width)
+    owner, column = np.nonzero(best > -np.inf)
+    at = at[owner, column]
     row = row_at[owner, at // each]
-    return row[real], choice[row[real], (at % each)[real]], best[real], owner[real]
+    return row, choice[row, at % each], best[owner, column], owner
 
 
-def rank_within(owners: Tensor, num_sources: int) -> Tensor:
-    """For each row how many rows of the same owner stand before it, given that the rows of an owner stand together."""
-    counts = torch.bincount(owners, minlength=num_sources)
-    first = counts.cumsum(0) - counts
-    return torch.arange(len(owners)) - first[owners]
+def rank_within(owners: Ints, num_sources: int) -> Ints:
+    """Return for each row how many rows of the same owner stand before it, given that the rows of an owner stand
+    together."""
+    counts = np.bincount(owners, minlength=num_sources)
+    first = counts.cumsum() - counts
+    return np.arange(len(owners)) - first[owners]
 
 
 def _walk(history: list[tuple[list[int], list[int]]], step: int, row: int, choice: int) -> tuple[int, ...]:

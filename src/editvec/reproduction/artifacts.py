@@ -19,9 +19,8 @@ from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import make_folder, write_atomically
 from editvec.data import edit_files
 from editvec.data.labels import label_of
-from editvec.neural import config
 from editvec.neural.model import WEIGHTS
-from editvec.training import CHECKPOINT, Files, Progress, part_of, resume, train
+from editvec.training import CHECKPOINT, Files, Progress, config, part_of, resume, train
 
 MODELS: Mapping[str, Mapping[str, Any]] = {
     f"{editor}-{encoder}": {"editor": editor, "encoder": encoder}

@@ -1,4 +1,4 @@
-"""Rules applied to a user's files: the only room that touches a byte offset there.
+"""Write matches into a user's files; no other room handles byte offsets in them.
 
-What is outside an edit stays as it is, byte for byte; a file that would parse worse than before is not written.
+No byte outside an edit changes. A file that would parse worse than before is not written.
 """

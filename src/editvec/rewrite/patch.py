@@ -1,4 +1,7 @@
-"""Edits of a file as a unified diff that `git apply` and `patch` take: any bytes, any file name."""
+"""Edits of a file as a unified diff that `git apply` and `patch` accept.
+
+The file may contain any bytes and may have any name.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ _ESCAPES = {7: b"a", 8: b"b", 9: b"t", 10: b"n", 11: b"v", 12: b"f", 13: b"r", 3
 
 
 class DiffHunk(NamedTuple):
-    """Lines [start, end) of a file, counted from 0, become `lines`."""
+    """A hunk of a diff: lines [start, end) of a file, counted from 0, become `lines`."""
 
     start: int
     end: int
@@ -23,13 +26,13 @@ class DiffHunk(NamedTuple):
 
 
 def lines_of(data: bytes) -> list[bytes]:
-    """The lines with their ends; only a line feed ends one."""
+    """Return the lines with their line ends; only a line feed ends a line."""
     found = data.split(b"\n")
     return [line + b"\n" for line in found[:-1]] + ([found[-1]] if found[-1] else [])
 
 
 def hunks(data: bytes, edits: Sequence[TextEdit]) -> list[DiffHunk]:
-    """What the edits do to the lines of a file; lines that stay the same at a hunk's ends are not in it."""
+    """Return the hunks that edits make in the lines of a file, without equal lines at their ends."""
     lines = lines_of(data)
     starts = [0]
     for line in lines:
@@ -43,7 +46,7 @@ def hunks(data: bytes, edits: Sequence[TextEdit]) -> list[DiffHunk]:
         last = first
         while last < len(lines) and starts[last] < max(edit.end, edit.start + 1):
             last += 1
-        # An edit that ends with its line's end also touches the line behind it.
+        # An edit that ends at the end of a line also touches the next line.
         if edit.end > edit.start and last < len(lines) and starts[last] == edit.end:
             last += 1
         if groups and first < groups[-1][1]:
@@ -61,7 +64,7 @@ def hunks(data: bytes, edits: Sequence[TextEdit]) -> list[DiffHunk]:
 
 
 def _join(found: list[DiffHunk]) -> list[DiffHunk]:
-    """Hunks that touch each other are one."""
+    """Return the hunks, with those that touch each other joined."""
     joined: list[DiffHunk] = []
     for hunk in found:
         if joined and joined[-1].end == hunk.start:
@@ -81,7 +84,7 @@ def _trim(lines: list[bytes], first: int, last: int, after: list[bytes]) -> list
 
 
 def unified_diff(name: bytes, data: bytes, edits: Sequence[TextEdit]) -> bytes:
-    """The diff of a file; empty when the edits change nothing."""
+    """Return the diff of a file; empty if the edits change nothing."""
     found = hunks(data, edits)
     if not found:
         return b""
@@ -100,7 +103,7 @@ def unified_diff(name: bytes, data: bytes, edits: Sequence[TextEdit]) -> bytes:
 
 
 def _group(lines: list[bytes], group: list[DiffHunk], shift: int) -> list[bytes]:
-    """Hunks that share their context."""
+    """Return the lines of hunks that share their context, with one header."""
     low, high = max(0, group[0].start - _CONTEXT), min(len(lines), group[-1].end + _CONTEXT)
     body: list[bytes] = []
     at = low
@@ -119,7 +122,7 @@ def _group(lines: list[bytes], group: list[DiffHunk], shift: int) -> list[bytes]
 
 
 def _range(start: int, count: int) -> bytes:
-    # An empty range is named by the line before it.
+    # The start of an empty range is the number of the line before it.
     return b"%d,%d" % (start + 1 if count else start, count)
 
 
@@ -128,7 +131,10 @@ def _line(mark: bytes, line: bytes) -> bytes:
 
 
 def quote(name: bytes) -> bytes:
-    """A file name as git writes it: in quotes when it has odd bytes, with a tab behind it when it has spaces."""
+    """Return a file name as git writes it in a diff.
+
+    A name with unusual bytes is put in quotes; a name with spaces is followed by a tab.
+    """
     if _ODD.search(name):
         return b'"' + _ODD.sub(lambda match: _escape(match[0][0]), name) + b'"'
     return name + b"\t" if b" " in name else name

@@ -1,4 +1,7 @@
-"""A plan for a file: its edits, and whether they may be written. Knows no rule; nothing is written here."""
+"""A plan for a file: its edits, and whether they may be written.
+
+This module knows no rule and writes nothing.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +21,19 @@ class FilePlan:
     """The edits of a file."""
 
     path: Path | None
-    """None for a text that is no file."""
+    """The path of the file; None for a text that is not a file."""
     before: bytes
     edits: tuple[TextEdit, ...]
     problem: str = ""
-    """Why it must not be written; empty when it may."""
+    """Why the file must not be written; empty if it may be written."""
 
     @cached_property
     def after(self) -> bytes:
-        """Return the bytes that the file becomes."""
+        """Return the bytes of the file after the edits."""
         return splice(self.before, self.edits)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the plan as JSON values."""
         return {
             "path": None if self.path is None else str(self.path),
             "places": [self._place(edit) for edit in self.edits],
@@ -49,5 +52,5 @@ class FilePlan:
 
 
 def breaks(language: Language, before: bytes, after: bytes) -> bool:
-    """Return whether a text parses worse than it did."""
+    """Return whether a text parses worse after a change than before it."""
     return num_errors(language, FileText(after).utf8) > num_errors(language, FileText(before).utf8)

@@ -1,7 +1,8 @@
-"""Whether what a match writes means the same where it will stand: `x + y` for `add(x, y)` does not in `2 * add(a, b)`.
+"""Precedence: whether what a match writes keeps its meaning where it will stand, and brackets if it needs them.
 
-It must be read as a whole again: no node of the new tree may begin in front of it and end inside, or begin inside and
-end behind. Where one does, brackets are put around it; where that does not help, nothing is written.
+For example, `x + y` for `add(x, y)` does not keep its meaning in `2 * add(a, b)`. What is written must be parsed as a
+whole: no node of the new tree may begin in front of it and end inside it, or begin inside it and end behind it. If a
+node does, brackets are put around what is written. If brackets do not help, nothing is written.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from editvec.syntax.languages import Language
 
 
 def fitting(language: Language, data: bytes, matches: Sequence[Match]) -> list[Match]:
-    """Those of some matches, in order and apart, that are read as a whole where they stand, in brackets where need
-    be. What is in code that does not parse, before or after, is not judged."""
+    """Return the matches that are parsed as a whole where they stand, with brackets where they need them.
+
+    The matches must be in order and must not overlap. A match in code that does not parse, before or after, is not
+    judged and is returned as it is.
+    """
     torn = _torn(language, data, matches)
     if not torn:
         return list(matches)
@@ -37,7 +41,7 @@ def fitting(language: Language, data: bytes, matches: Sequence[Match]) -> list[M
 
 
 def _torn(language: Language, data: bytes, matches: Sequence[Match]) -> set[int]:
-    """Which of the matches would not be read as a whole."""
+    """Return the positions of the matches that would not be parsed as a whole."""
     root = parse(language, apply_matches(data, matches)).root_node
     found = set()
     shift = 0
@@ -53,7 +57,7 @@ def _torn(language: Language, data: bytes, matches: Sequence[Match]) -> set[int]
 
 
 def _is_torn(root: ts.Node, start: int, end: int) -> bool:
-    """Whether a node has some of [start, end) and something beside it, but not all of it."""
+    """Return whether a node contains some of [start, end) and something beside it, but not all of it."""
     node = root
     while True:
         touching = [child for child in node.children if child.start_byte < end and start < child.end_byte]

@@ -1,7 +1,7 @@
-"""Review: a person accepts and rejects edits one by one, in a terminal (`review`) or on a page (`Decisions`).
+"""Review: a person accepts or rejects edits one by one, in a terminal (`review`) or on a page (`Decisions`).
 
-A review writes each accepted edit at once, so that nothing is lost when it is broken off. Decisions are kept beside the
-patch that they make, and are there again the next time.
+`review` writes each accepted edit at once, so nothing is lost if it is interrupted. `Decisions` are stored beside the
+patch that they make, and are restored the next time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _VERDICTS = ("accept", "reject", "")
 
 
 class Then(Enum):
-    """What a review does after a choice."""
+    """The step that a review takes after a choice."""
 
     ASK = "ask"
     TAKE_ALL = "take all"
@@ -39,19 +39,22 @@ class Then(Enum):
 
 
 class ReviewChoice(NamedTuple):
-    """What a person says about an edit: the edit to write, perhaps another one, or None; and how to go on."""
+    """A person's answer about an edit, and how the review goes on.
+
+    `edit` is the edit to write, which may differ from the proposed one; None if nothing is to be written.
+    """
 
     edit: TextEdit | None
     then: Then = Then.ASK
 
 
 Choose = Callable[[FilePlan, bytes, TextEdit], ReviewChoice]
-"""Asked about an edit of a file with the bytes that the file has by now."""
+"""A function that asks about an edit, given its file's plan and the file's current bytes."""
 
 
 @dataclass(slots=True)
 class Reviewed:
-    """What came of a review."""
+    """The result of a review."""
 
     num_places: int = 0
     num_files: int = 0
@@ -59,7 +62,10 @@ class Reviewed:
 
 
 def review(plans: Iterable[FilePlan], choose: Choose, reviewed: Reviewed) -> None:
-    """Ask about every edit of some plans and write each that is wanted at once; `reviewed` counts them."""
+    """Ask about every edit of some plans, and write each accepted edit at once.
+
+    The edits and files that were written are counted in `reviewed`, and problems are added to it.
+    """
     then = Then.ASK
     for plan in plans:
         if plan.problem:
@@ -74,7 +80,7 @@ def _review_file(plan: FilePlan, choose: Choose, reviewed: Reviewed, then: Then)
     assert plan.path is not None
     data, shift, passed, before = plan.before, 0, 0, reviewed.num_places
     for edit in plan.edits:
-        # What the person rewrote by hand is not asked about again.
+        # The person has already rewritten this text by hand.
         if edit.start < passed:
             continue
         here = TextEdit(edit.start + shift, edit.end + shift, edit.text)
@@ -98,13 +104,13 @@ def _review_file(plan: FilePlan, choose: Choose, reviewed: Reviewed, then: Then)
 
 
 def is_sound(plan: FilePlan, data: bytes, edit: TextEdit) -> bool:
-    """Return whether a file would parse no worse with an edit."""
+    """Return whether a file parses at least as well with an edit as without it."""
     language = language_of(plan.path.name) if plan.path is not None else None
     return not isinstance(language, Language) or not breaks(language, data, splice(data, [edit]))
 
 
 class EditedLines:
-    """The lines that an edit would make, for a person to change, and the way back to the bytes of the file."""
+    """The lines that an edit would make, for a person to change, and the way back to the file's bytes."""
 
     def __init__(self, data: bytes, edit: TextEdit) -> None:
         source = FileText(data)
@@ -121,7 +127,11 @@ class EditedLines:
         self._has_crlf = "\r\n" in lines or (source.has_crlf and "\n" not in lines)
 
     def edit(self, written: str) -> TextEdit:
-        """Return the edit that puts changed lines into the file; UserError where its encoding lacks a character."""
+        """Return the edit that writes the changed lines into the file.
+
+        Raises:
+            UserError: The file's encoding cannot represent a character.
+        """
         if not self._ends:
             written = written.removesuffix("\n")
         if self._has_crlf:
@@ -129,13 +139,16 @@ class EditedLines:
         try:
             return TextEdit(self._low, self._high, written.encode(self._codec))
         except UnicodeEncodeError as error:
-            raise UserError(f"{self._codec} has no {error.object[error.start : error.end]!r}.") from None
+            raise UserError(
+                f"the encoding {self._codec} cannot represent {error.object[error.start : error.end]!r}."
+            ) from None
 
 
 class Decisions:
-    """Verdicts of a person about suggestions in the work tree at `top`; the accepted ones go into `patch`.
+    """A person's verdicts on suggestions in the work tree at `top`; accepted ones are written to `patch`.
 
-    `suggestions` pairs the id of each pattern with its suggestions; a place on the page is named by both numbers.
+    `suggestions` pairs the id of each pattern with its suggestions. The page identifies a suggestion by two numbers:
+    that of the pattern, from 1, and that of the suggestion in the pattern, from 0.
     """
 
     def __init__(self, suggestions: Sequence[tuple[str, Sequence[Suggestion]]], top: Path, patch: Path) -> None:
@@ -149,32 +162,32 @@ class Decisions:
                 self._names[key] = f"{pattern} {place.start} {place.path} {place.before}"
         self._said: dict[str, str] = {}
         self.num_lost = 0
-        """Places that were accepted before and are no longer there."""
+        """Number of suggestions that were accepted earlier and are no longer there."""
         self._lock = Lock()
         self._remember()
 
     def state(self) -> dict[str, Any]:
-        """Return everything said so far."""
+        """Return all verdicts, the path of the patch, and the number of accepted suggestions."""
         return {"said": self._said, "patch": str(self._patch), "accepted": len(list(_accepted(self._said)))}
 
     def decide(self, request: Any) -> dict[str, Any]:
-        """Take one verdict, {place, verdict}, and write the patch anew.
+        """Record one verdict, {place, verdict}, and write the patch again.
 
-        What was accepted in a file that changed since is taken back.
+        Verdicts on suggestions whose text has changed since are dropped.
 
         Raises:
-            ValueError: The request makes no sense, or the place's file is no longer as it was.
+            ValueError: The request is malformed, or the text of the suggestion has changed since.
         """
         if not isinstance(request, dict) or request.get("place") not in self._places:
-            raise ValueError("no such place")
+            raise ValueError("there is no such place. Reload the page.")
         if request.get("verdict") not in _VERDICTS:
-            raise ValueError("accept, reject or nothing is expected")
+            raise ValueError("the verdict must be accept, reject or empty.")
         key = request["place"]
         with self._lock:
             said = {other: verdict for other, verdict in self._said.items() if self._is_there(self._places[other])}
             said[key] = request["verdict"]
             if said[key] == "accept" and not self._is_there(self._places[key]):
-                raise ValueError(f"{self._places[key].path} changed meanwhile: start again")
+                raise ValueError(f"{self._places[key].path} has changed since. Stop editvec serve and start it again.")
             diff = self._diff(said)
             self._said = said
             write_atomically(self._patch, diff)
@@ -183,7 +196,7 @@ class Decisions:
         return self.state()
 
     def _remember(self) -> None:
-        """Read what was said at another time about places that are still there."""
+        """Read the verdicts of an earlier review on suggestions that are still there."""
         try:
             kept = from_json(self._kept.read_bytes())
         except (OSError, orjson.JSONDecodeError):
@@ -194,7 +207,7 @@ class Decisions:
             self.num_lost = before - len(list(_accepted(self._said)))
 
     def _diff(self, said: dict[str, str]) -> bytes:
-        """Return the accepted places as a diff that `git apply` takes."""
+        """Return the accepted suggestions as a diff that `git apply` accepts."""
         by_file: dict[str, list[Suggestion]] = defaultdict(list)
         for key in _accepted(said):
             by_file[self._places[key].path].append(self._places[key])
@@ -207,7 +220,7 @@ class Decisions:
         return b"".join(parts)
 
     def _is_there(self, place: Suggestion) -> bool:
-        """Return whether a place is as it was when it was found."""
+        """Return whether the text of a suggestion is still as it was found."""
         try:
             data = FileText((self._top / place.path).read_bytes()).utf8
         except OSError:

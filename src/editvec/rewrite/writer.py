@@ -1,4 +1,4 @@
-"""The files of a tree that a rule may look at, and writing one so that nothing else about it changes."""
+"""Find the files of a tree that a rule may change, and write a file without changing anything else about it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,14 @@ MAX_BYTES = git.MAX_TEXT_BYTES
 
 
 def find_files(paths: Sequence[Path], names: Collection[str], tally: Counter[str] | None = None) -> Iterator[Path]:
-    """The files of the given languages: those named, and those below the folders named that are neither ignored by git
-    nor vendored nor generated. Of these, what a filter of git rewrites is left out, and counted in the tally. UserError
-    for a path that is not there."""
+    """Yield the files that are given, and the files of the given languages below the folders that are given.
+
+    Below a folder, files that git ignores, vendored files and generated files are left out. Files that a filter of git
+    rewrites are left out, too, and counted in `tally`.
+
+    Raises:
+        UserError: A path does not exist.
+    """
     seen: set[Path] = set()
     for path in paths:
         if path.is_dir():
@@ -46,7 +51,7 @@ def _below(folder: Path, names: Collection[str], tally: Counter[str]) -> Iterato
             if language is None or language.name not in names or is_vendored(name) or is_generated_name(name):
                 continue
             file = folder / name
-            # What a link leads to is there under its own name, or not of this tree.
+            # The target of a link is either listed under its own name or not part of this tree.
             if file.is_symlink() or not file.is_file() or not leads_nowhere_else(file, folder):
                 continue
             if attributes is not None and attributes.is_filtered(name):
@@ -56,7 +61,7 @@ def _below(folder: Path, names: Collection[str], tally: Counter[str]) -> Iterato
 
 
 def _tracked(repository: git.Repository) -> list[str] | None:
-    """What git tracks below a folder, and what it neither tracks nor ignores; None outside of a work tree."""
+    """Return the files below a folder that git tracks or does not ignore; None outside a work tree."""
     try:
         if git.work_tree(repository) is None:
             return None
@@ -74,17 +79,20 @@ def _walk(folder: Path) -> Iterator[str]:
 
 
 def leads_nowhere_else(file: Path, folder: Path) -> bool:
-    """Whether a file is really below a folder, whatever links are on the way."""
+    """Return whether a file is really below a folder once all links are resolved."""
     return file.resolve().is_relative_to(folder.resolve())
 
 
 def is_worth_reading(data: bytes) -> bool:
-    """Whether somebody wrote this text, as far as its head says."""
+    """Return whether a text is not too large and, as far as its head shows, written by a person."""
     return len(data) <= MAX_BYTES and not is_generated_text(data)
 
 
 def dirty_files(files: Sequence[Path]) -> list[Path]:
-    """Those of the files that have changes which no commit holds, as far as git's own bookkeeping says."""
+    """Return the files with changes that are not committed, according to git's index.
+
+    Return no files outside a work tree.
+    """
     by_folder: dict[Path, list[Path]] = {}
     for file in files:
         by_folder.setdefault(file.parent.resolve(), []).append(file)
@@ -105,12 +113,15 @@ def dirty_files(files: Sequence[Path]) -> list[Path]:
 
 
 def write_file(file: Path, before: bytes, after: bytes) -> None:
-    """Puts other bytes into a file at once: the same mode and, where we may, the same owner; a link stays a link.
+    """Replace the bytes of a file in one step.
 
-    UserError when the file is not what it was when it was read.
+    The mode and, where permitted, the owner stay the same. A link stays a link.
+
+    Raises:
+        UserError: The file has changed since it was read.
     """
     target = file.resolve()
     if target.read_bytes() != before:
-        raise UserError(f"{file} changed while it was looked at. Run the command again.")
+        raise UserError(f"{file} has changed since it was read. Run the command again.")
     with atomic(target, like=target.stat()) as stream:
         stream.write(after)

@@ -1,4 +1,4 @@
-"""Edits that mean the same become rules that people can read and ast-grep can run.
+"""Make groups of edits into rules that people can read and ast-grep can run.
 
-Pure functions over edits. `astgrep` is the only module that runs ast-grep.
+The functions are pure functions of edits. Only `astgrep` runs the ast-grep program.
 """

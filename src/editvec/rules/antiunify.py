@@ -1,7 +1,8 @@
-"""The anti-unification of pairs of trees: what examples share stays, what differs becomes a hole.
+"""Anti-unification of pairs of trees: what the examples share is kept, what differs becomes a hole.
 
-Before is generalised first and binds the holes; after may only use them. The same texts at two places are the same
-hole. One example alone is generalised too: a value that stands on both sides becomes a hole, and nothing else does.
+The tree before is generalised first and binds the holes; the tree after may only use these holes. Equal texts at two
+positions are the same hole. A single example is generalised too: a value that occurs on both sides becomes a hole, and
+nothing else does.
 """
 
 from __future__ import annotations
@@ -25,75 +26,78 @@ from editvec.syntax.cst import Key, Node
 from editvec.syntax.languages import Language
 
 Keys = tuple[Key, ...]
-"""What a hole stands for in each example."""
+"""The tokens that a hole stands for in each example."""
 
 
 PUNCTUATION = frozenset("( ) [ ] { } . , ; :: = => -> :".split())
-"""Tokens that say next to nothing about the code that they stand in."""
+"""Tokens that say almost nothing about the code around them."""
 
 
 _MIN_QUOTE = 3
-"""How many characters a string must have that is found again in another."""
+"""Minimum number of characters of a string that is searched for in another string."""
 _ENOUGH = 3
-"""How many examples that say the same mean exactly that: what they have in common is no chance."""
+"""Minimum number of identical examples that are taken literally, because they are not equal by chance."""
 NAMES = ("name", "property", "attribute", "field", "function")
-"""Fields that hold the names of members and of what is called."""
+"""Fields that hold the names of members and of called functions."""
 
 
 class UnboundError(Exception):
-    """After needs something that before does not have, or that differs between the examples in another way."""
+    """A failure to generalise pairs.
+
+    After needs something that before does not have, or that differs between the examples in another way.
+    """
 
 
 @dataclass(eq=False)
 class Hole:
-    """A place where the examples differ."""
+    """A position at which the examples differ."""
 
     keys: Keys
     kinds: tuple[str, ...]
-    """The kind of node in each example, as ast-grep takes it: the outermost one with that text."""
+    """The kind of node in each example, as ast-grep sees it: that of the outermost node with this text."""
     inner_kinds: tuple[str, ...]
-    """The innermost one with that text."""
+    """The kind of the innermost node with this text in each example."""
     role: str
-    """What it is called in its parent: the field, or the kind."""
+    """The field that it fills in its parent, or its own kind if it fills none."""
     many: bool = False
-    """Whether it stands for any number of neighbours."""
+    """Whether it stands for any number of sibling nodes."""
     name: str = ""
     num_uses: int = 0
     mixed: bool = False
-    """Whether it stands in places that take different kinds of node, such as a parameter and an argument."""
+    """Whether its positions take different kinds of node, such as a parameter and an argument."""
     leaf: bool = False
     """Whether it stands for a single token in each example."""
     quoted: bool = False
-    """Whether it stands between quotes before."""
+    """Whether it stands between quotes before the edit."""
 
 
 @dataclass(eq=False)
 class Use:
-    """A hole in its place: the bytes [start, end) of the first example's text."""
+    """A use of a hole: the bytes [start, end) of the first example's text."""
 
     hole: Hole
     start: int
     end: int
     prefix: str = ""
-    """What stands before it in the same string."""
+    """The text in front of it in the same string."""
     suffix: str = ""
 
 
 @dataclass(eq=False)
 class Inner:
-    """A node of a kind that all examples share, with children that they do not; the first example's."""
+    """A node whose kind all examples share, with children that differ; `node` is the first example's."""
 
     node: Node
     children: list[Template]
 
 
 Template = Node | Inner | Use
-"""A generalised tree: a node that all examples share, a node with something different below, or a hole."""
+"""A generalised tree: a node that all examples share, a node with differences below it, or a hole."""
 
 
 @dataclass(eq=False)
 class Generalised:
-    """What pairs have in common: before, after, and the holes that both share."""
+    """The generalisation of some pairs: the templates before and after, and the holes that they share."""
 
     pairs: tuple[NodePair, ...]
     before: Template
@@ -102,14 +106,18 @@ class Generalised:
 
 
 def generalise(pairs: Sequence[NodePair], language: Language, *, with_names: bool = False) -> Generalised:
-    """The most specific pair of templates of which all pairs are instances; UnboundError where there is none.
+    """Return the most specific pair of templates that matches all pairs.
 
-    From one example, `with_names` also generalises the names of members that the edit carries along.
+    With a single example, `with_names` also generalises the names of members that the edit keeps together with their
+    receiver and arguments (see `values.is_carried_name`).
+
+    Raises:
+        UnboundError: There is no such pair of templates.
     """
     try:
         return _generalise(_Work(language, pairs, with_names=with_names))
     except UnboundError:
-        # What after needs may stand in a string.
+        # What after needs may be a part of a string, so look into strings too.
         return _generalise(_Work(language, pairs, into_strings=True))
 
 
@@ -133,10 +141,13 @@ class _Work:
         self.others = [pair.after.contents() for pair in pairs]
         opened = ("interpolated", "template", *(["string", "interpreted"] if into_strings else []))
         self.atoms = frozenset(kind for kind in language.literals if not kind.startswith(opened))
-        """Kinds that are never looked into."""
+        """Kinds of nodes whose children are never compared."""
 
     def build(self, nodes: tuple[Node, ...], *, bind: bool) -> Template:
-        """The template of nodes that stand in one place."""
+        """Return the template of the nodes that stand at one position in each example.
+
+        With `bind`, a difference creates a hole; without it, only existing holes are used.
+        """
         keys = tuple(node.key for node in nodes)
         if not bind and (known := self.holes.get((keys, False))) and self._may_be(known, nodes[0]):
             known.num_uses += 1
@@ -148,7 +159,7 @@ class _Work:
         if equal:
             if bind and self._is_parameter(nodes[0]):
                 return self._hole(nodes, keys, bind)
-            # What is equal may hold a parameter, which is equal by chance.
+            # Equal nodes may contain a parameter, whose name is equal only by chance.
             inner = self._inner(nodes, bind=bind) if self._parameters & set(keys[0]) and not nodes[0].is_leaf else None
             return inner or nodes[0]
         if len(kinds) > 1 or any(node.is_leaf for node in nodes) or nodes[0].kind in self.atoms:
@@ -170,14 +181,17 @@ class _Work:
         return self._inner(nodes, bind=bind) or node
 
     def _moves(self, content: Node) -> bool:
-        """Whether what stands between quotes stands after in another role, or in a longer string."""
+        """Return whether the content of a string occurs after in another role, or in a longer string."""
         if ("", content.key) in {("", key) for _, key in self.others[0]}:
             return True
         contents = [node for node in self.pairs[0].after.walk() if is_content(node, self.language)]
         return len(content.text) >= _MIN_QUOTE and any(content.text in node.text for node in contents)
 
     def _within_string(self, nodes: tuple[Node, ...]) -> Use | None:
-        """The content of strings that hold, each between the same words, what a hole between quotes stands for."""
+        """Return the use of a quoted hole inside strings, or None if there is none.
+
+        Each string must contain what the hole stands for, between the same words in all examples.
+        """
         if not all(is_content(node, self.language) for node in nodes):
             return None
         for hole in self.holes.values():
@@ -186,7 +200,7 @@ class _Work:
                 continue
             around = {node.text.partition(value)[::2] for node, value in zip(nodes, values, strict=True)}
             prefix, suffix = around.pop()
-            # A capital, a digit or an underscore would be read as part of the metavariable's name.
+            # A capital, digit or underscore behind a metavariable would be read as part of its name.
             if not around and not re.match(r"[A-Z0-9_]", suffix):
                 hole.num_uses += 1
                 return Use(hole, nodes[0].start, nodes[0].end, prefix, suffix)
@@ -194,20 +208,23 @@ class _Work:
 
     @cached_property
     def _values(self) -> frozenset[tuple[str, Key]]:
-        """What stands after as a value."""
+        """Return the kinds and keys of the nodes that are values after the edit."""
         root = self.pairs[0].after
         return frozenset((node.kind, node.key) for node in root.walk() if is_value(node, root, self.language))
 
     @cached_property
     def _parameters(self) -> frozenset[str]:
-        """The names that the first example declares as parameters."""
+        """Return the names that the first example declares as parameters."""
         return parameters(self.pairs[0].before, self.language)
 
     def _is_parameter(self, node: Node) -> bool:
         return node.is_leaf and node.kind in self.language.identifiers and node.text in self._parameters
 
     def _may_be(self, hole: Hole, node: Node) -> bool:
-        """Whether a node after is what the hole stands for: one example must have it of the same kind."""
+        """Return whether a node after the edit can be a use of the hole.
+
+        With a single example, the node must be of the same kind as before.
+        """
         kind = innermost(node).kind
         if not self.alone or hole.quoted or hole.role in NAMES:
             return True
@@ -215,8 +232,11 @@ class _Work:
         return same and (is_value(node, self.pairs[0].after, self.language) or self._is_parameter(innermost(node)))
 
     def _shared_template(self, nodes: tuple[Node, ...], keys: Keys) -> Template:
-        """Something that the edit moved or kept: a hole, unless all examples have a name, a literal or an
-        operator of it in common, which may be what makes the edit right."""
+        """Return the template of a node that the edit moved or kept.
+
+        It becomes a hole, unless all examples share one of its names, literals or operators, which may be what makes
+        the edit right. Statements, and nodes for which no metavariable can stand, do not become holes.
+        """
         saved = dict(self.holes), {key: hole.num_uses for key, hole in self.holes.items()}
         inner = self._inner(nodes, bind=True)
         if inner is not None and (is_statement(nodes[0]) or not is_expression(nodes[0], self.language)):
@@ -229,7 +249,7 @@ class _Work:
         return self._hole(nodes, keys, True)
 
     def _inner(self, nodes: tuple[Node, ...], *, bind: bool) -> Inner | None:
-        """A node with its children generalised; None where the children cannot be told apart in the same way."""
+        """Return a node with its children generalised; None if the children cannot be aligned."""
         first = nodes[0]
         if self._aligned([node.children for node in nodes]):
             below = zip(*(node.children for node in nodes), strict=True)
@@ -251,7 +271,11 @@ class _Work:
         return Inner(first, [*ends[0], use, *ends[1]])
 
     def _split(self, lists: Sequence[list[Node]]) -> list[Template] | None:
-        """Lists that begin or end with what a hole for any number stands for, as that and the rest."""
+        """Return the templates of lists that begin or end with what a hole stands for, or None.
+
+        The hole must stand for any number of nodes. The result is a use of the hole and the templates of the remaining
+        nodes.
+        """
         for hole in [hole for hole in self.holes.values() if hole.many and all(hole.keys)]:
             for last in (True, False):
                 sizes = [_num_spelled(each, key, last) for each, key in zip(lists, hole.keys, strict=True)]
@@ -281,9 +305,9 @@ class _Work:
             if not bind:
                 if use := self._within_string(nodes):
                     return use
-                raise UnboundError(f"after has {' '.join(keys[0])}, which before does not determine")
+                raise UnboundError(f"after contains {' '.join(keys[0])}, which before does not determine")
             if not all(keys):
-                raise UnboundError("something optional differs")
+                raise UnboundError("an optional part is present in only some of the examples")
             kinds = tuple(node.kind for node in nodes)
             inner = tuple(innermost(node).kind for node in nodes)
             role = nodes[0].field or nodes[0].kind
@@ -303,7 +327,7 @@ class _Work:
     def _many(self, nodes: tuple[Node, ...], keys: Keys, bind: bool) -> Hole:
         if (keys, True) not in self.holes:
             if not bind:
-                raise UnboundError(f"after has {' '.join(keys[0])}, which before does not determine")
+                raise UnboundError(f"after contains {' '.join(keys[0])}, which before does not determine")
             kinds = tuple(node.kind for node in nodes)
             self.holes[keys, True] = Hole(keys, kinds, kinds, nodes[0].kind, many=True)
         hole = self.holes[keys, True]
@@ -312,14 +336,17 @@ class _Work:
 
 
 def _alike(nodes: Sequence[Node]) -> bool:
-    """Whether children in one place can be generalised into one child: tokens that are no names must be equal."""
+    """Return whether children at the same position can be generalised into one child.
+
+    Unnamed tokens must be equal.
+    """
     if len({node.named for node in nodes}) > 1 or len({node.field for node in nodes}) > 1:
         return False
     return nodes[0].named or len({node.kind for node in nodes}) == 1
 
 
 def _common(lists: Sequence[list[Node]], limit: int | None = None) -> int:
-    """How many children the lists begin with that are the same unnamed tokens."""
+    """Return the number of equal unnamed tokens with which all the lists begin."""
     count = 0
     for each in zip(*lists, strict=False):
         if (limit is not None and count >= limit) or each[0].named or not _alike(each):
@@ -329,7 +356,7 @@ def _common(lists: Sequence[list[Node]], limit: int | None = None) -> int:
 
 
 def _num_spelled(nodes: Sequence[Node], key: Key, last: bool) -> int:
-    """How many nodes at an end of a list spell a text; 0 when none do."""
+    """Return how many nodes at one end of a list have the given tokens together; 0 if none do."""
     sizes = range(1, len(nodes) + 1)
     return next((size for size in sizes if _keys(nodes[-size:] if last else nodes[:size]) == key), 0)
 
@@ -343,7 +370,7 @@ def _says_something(leaf: Node) -> bool:
 
 
 def leaves(template: Template) -> Iterator[Node | Use]:
-    """The tokens and holes of a template, left to right."""
+    """Yield the tokens and holes of a template from left to right."""
     if isinstance(template, Use):
         yield template
     elif isinstance(template, Inner):

@@ -1,6 +1,7 @@
-"""The only place that runs ast-grep: rules over texts or files, and what they would write where.
+"""Run ast-grep: match rules in texts, with what each match would be replaced by.
 
-ast-grep runs in a folder of ours, so that no configuration of the user's or of a repository's is read.
+No other module runs ast-grep. It runs in a temporary folder, so it reads no configuration of the user or of a
+repository.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ _IGNORED = ("hidden", "dot", "exclude", "global", "parent", "vcs")
 
 @cache
 def program() -> str:
-    """ast-grep's own program, as its package installs it."""
+    """Return the path of the ast-grep program, if possible the one that its Python package installed.
+
+    Raises:
+        UserError: ast-grep is not installed.
+    """
     place = Path(sysconfig.get_path("scripts")) / "ast-grep"
     found = str(place) if place.is_file() else which("ast-grep")
     if found is None:
@@ -34,8 +39,11 @@ def program() -> str:
 
 
 def scan(rules: str, texts: Sequence[bytes], language: str) -> list[list[Match]]:
-    """Where the rules of a YAML text match in each of the texts, in order; UserError when ast-grep refuses the
-    rules."""
+    """Return the matches of the rules in a YAML text, for each of the texts in order.
+
+    Raises:
+        UserError: ast-grep does not accept the rules, or is not installed.
+    """
     with TemporaryDirectory(prefix="editvec-") as name:
         folder = Path(name)
         ending = languages.get(language).extensions[0]
@@ -47,8 +55,11 @@ def scan(rules: str, texts: Sequence[bytes], language: str) -> list[list[Match]]
 
 
 def _as_it_stood(match: Match, data: bytes) -> Match:
-    """The match without what ast-grep puts in front of lines that are indented less than the one that it begins in: it
-    means to carry code along, and would change what is in a string of several lines."""
+    """Return the match without the indentation that ast-grep adds to lines that had less of it.
+
+    ast-grep indents a replacement like the line in which the match begins, because it expects code to move as a block.
+    In lines that are indented less, such as those of a string of several lines, that would change the text.
+    """
     if match.replacement is None or "\n" not in match.text or "\n" not in match.replacement:
         return match
     line = data[data.rfind(b"\n", 0, match.start) + 1 : match.start].decode(errors="replace")
@@ -67,7 +78,7 @@ def _as_it_stood(match: Match, data: bytes) -> Match:
 
 
 def _begin_alike(line: str, old: str) -> bool:
-    """Whether a line is an old one, up to where a rule may have changed its end."""
+    """Return whether a line is an old line whose end a rule may have changed."""
     one, other = line.rstrip(), old.rstrip()
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
     return one == other or 2 * same > max(1, min(len(one), len(other)))
@@ -81,9 +92,9 @@ def _run(folder: Path, rules: str, count: int) -> list[list[Match]]:
     for each in _IGNORED:
         command += ["--no-ignore", each]
     done = subprocess.run([*command, "texts"], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
-    # 0 and 1 say whether a rule with severity error fired.
+    # Both mean success: 1 says that a rule with severity error matched.
     if done.returncode not in (0, 1):
-        raise UserError(f"ast-grep does not understand the rule: {_last_words(done.stderr)}")
+        raise UserError(f"ast-grep does not understand the rule ({_last_words(done.stderr)}). Correct the rule.")
     found: list[list[Match]] = [[] for _ in range(count)]
     for line in done.stdout.splitlines():
         row = orjson.loads(line)
@@ -100,4 +111,4 @@ def _last_words(stderr: bytes) -> str:
     causes = [
         line for line in lines if line and not line.startswith(("See also", "Help", "Caused by", "Error: Cannot"))
     ]
-    return causes[0] if causes else "it said nothing"
+    return causes[0] if causes else "it gave no reason"

@@ -1,4 +1,7 @@
-"""Sites that look alike → the rules that they may be examples of, the most general first. Proves nothing."""
+"""Candidate rules for sites that look alike, the most general first.
+
+Nothing is verified here.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +22,21 @@ from editvec.syntax.cst import Node, parse
 from editvec.syntax.languages import Language
 
 MIN_WEIGHT = 0.5
-"""What a pattern must say at least: `await $X` is enough, `$X.$M()` is not."""
+"""Minimum weight of a template: `await $X` is specific enough, `$X.$M()` is not."""
 _ENOUGH = 1.2
-"""What a pattern must say so that the place it stands in need not be part of it."""
+"""Minimum weight of a template that needs no condition on its parent."""
 _MANY_EXAMPLES = 4
-"""How many different texts of one kind say that it must be of that kind."""
+"""Minimum number of different texts of one kind that limits a metavariable to that kind."""
 _MAX_LEVELS = 3
 _MAX_RENDERINGS = 12
 _TYPE_NAME = re.compile(r"[A-Z]\w{2,}")
-"""Whatever is written so is a type, wherever it stands."""
+"""How type names are written; a name that is written like this is a type in any position."""
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _METAVARIABLE = re.compile(r"\$(?:\$\$)?_?([A-Z][A-Z0-9_]*)")
 
 
 def levels(sites: Sequence[Site]) -> Iterator[tuple[NodePair, ...]]:
-    """For each kind of node before that all sites have, the smallest such pairs; the smallest kind first."""
+    """Yield the smallest pairs of all sites for each kind of node that all have, the smallest kind first."""
     seen = set()
     for pair in sites[0].pairs:
         kinds = (pair.before.kind, pair.after.kind)
@@ -46,8 +49,11 @@ def levels(sites: Sequence[Site]) -> Iterator[tuple[NodePair, ...]]:
 
 
 def is_usable(pair: NodePair, language: Language) -> bool:
-    """Whether a pair can be a pattern: a name alone may mean anything, unless it is that of a type or an attribute that
-    became another, and so may arguments without what is called."""
+    """Return whether a pair can become a pattern.
+
+    A single name may mean anything, so it is only usable if a type or an attribute becomes another one. Arguments
+    without the function that is called are not usable.
+    """
     if innermost(pair.before).is_leaf:
         return all(is_spoken_for(node, language) and _TYPE_NAME.match(node.text) for node in pair)
     return not is_list(pair.before)
@@ -59,7 +65,7 @@ def _of_kinds(site: Site, before: str, after: str) -> NodePair | None:
 
 
 def common(sites: Sequence[Site], language: Language, *, min_weight: float = MIN_WEIGHT) -> Iterator[Generalised]:
-    """What the sites have in common, at each level at which that is a pattern."""
+    """Yield what the sites have in common, for each level at which it is specific enough."""
     for pairs in levels(sites):
         try:
             found = generalise(pairs, language, with_names=True)
@@ -72,7 +78,7 @@ def common(sites: Sequence[Site], language: Language, *, min_weight: float = MIN
 
 
 def candidates(sites: Sequence[Site], language: Language, *, min_weight: float = MIN_WEIGHT) -> list[InducedRule]:
-    """The rules that the sites may be examples of, the most general first."""
+    """Return the rules that the sites may be examples of, the most general first."""
     rules: list[InducedRule] = []
     number = 0
     for found in common(sites, language, min_weight=0.0):
@@ -89,16 +95,17 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
         parents = {(node.parent.kind, node.field) if node.parent is not None else ("", "") for node in before}
         ((parent, field), *others) = parents
         if field == "function" and not others:
-            # What is called is known by its call, which the fix need not touch.
+            # A called function is recognised by its call, which the fix does not have to touch.
             variants = [replace(each, inside=parent, field=field) for each in variants]
         elif innermost(before[0]).is_leaf:
-            # A name by itself: where it stands is all that is known of it, unless its looks say enough.
+            # Only its position identifies a single name, unless it is written like a type.
             if not others:
                 variants = [replace(each, inside=parent, field=field) for each in variants]
             elif not _TYPE_NAME.fullmatch(before[0].text):
                 continue
         elif not others and parent and (field == "type" or any(map(_moves, found.pairs))):
-            # A type is fine in one place and wrong in another, and so is what makes something else of its parent.
+            # A type may be right in one position and wrong in another. The same is true of an edit that changes the
+            # kind of the parent.
             variants = [replace(each, inside=parent, field=field) for each in variants]
         elif rule.weight < _ENOUGH and not others and parent and parent not in language.bodies:
             variants += [replace(each, inside=parent, weight=each.weight + 0.4) for each in variants]
@@ -111,19 +118,22 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
 
 
 def _moves(pair: NodePair) -> bool:
-    """Whether what stands around a pair is something else after the edit, such as a call that was a conversion."""
+    """Return whether the parent of a pair changes its kind, such as a conversion that becomes a call."""
     one, other = pair.before.parent, pair.after.parent
     return one is not None and other is not None and one.kind != other.kind
 
 
 def _calls_anything(found: Generalised) -> bool:
-    """Whether the edit is about the arguments of something, and what that is does not matter: it always does."""
+    """Return whether the edit changes the arguments of a call without fixing what is called.
+
+    Such a rule is never right, because it always matters what is called.
+    """
     before, after = dict(_calls(found.before)), dict(_calls(found.after))
     return any(hole in after and after[hole] != arguments for hole, arguments in before.items())
 
 
 def _calls(template: Template) -> Iterator[tuple[int, str]]:
-    """The holes that are called (or made), each with its arguments."""
+    """Yield the id of each hole that is called or constructed, with the text of its arguments."""
     if not isinstance(template, Inner):
         return
     called = next((child for child in template.children if isinstance(child, Use) and not child.hole.many), None)
@@ -135,7 +145,10 @@ def _calls(template: Template) -> Iterator[tuple[int, str]]:
 
 
 def _may_vanish(hole: Hole) -> bool:
-    """Whether an edit may drop what a hole stands for: not any code at all, and not the name that it was about."""
+    """Return whether an edit may drop what a hole stands for.
+
+    That must be a single token of one kind, and not the name that the edit is about.
+    """
     return hole.leaf and len(set(hole.inner_kinds)) == 1 and hole.role not in NAMES
 
 
@@ -163,7 +176,7 @@ def _rule(found: Generalised, language: Language) -> InducedRule | None:
 
 
 def _is_broken(text: str) -> bool:
-    """Whether a text has bytes that are no characters, which YAML cannot hold."""
+    """Return whether a text has bytes that are not characters, which YAML cannot hold."""
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
@@ -173,7 +186,7 @@ def _node(template: Template) -> Node:
 
 
 def _usual_after(found: Generalised, language: Language) -> str:
-    """The text after with the white space that most examples have."""
+    """Return the text after, with the white space that most examples have."""
     texts = Counter[str]()
     for number in range(min(len(found.pairs), _MAX_RENDERINGS)):
         turned = found.pairs[number:] + found.pairs[:number]
@@ -185,13 +198,16 @@ def _usual_after(found: Generalised, language: Language) -> str:
 
 
 def _again(found: Generalised, pairs: Sequence[NodePair], language: Language) -> Generalised:
-    """The same with another example first."""
+    """Return the same generalisation with another example first."""
     again = generalise(pairs, language, with_names=True)
     return again if len(again.holes) == len(found.holes) else generalise(pairs, language)
 
 
 def _after_pattern(found: Generalised, language: Language) -> RulePiece | None:
-    """The text after as a pattern, where it could be taken for before; its metavariables are anything."""
+    """Return the text after as a pattern, if it could be mistaken for before; otherwise None.
+
+    Its metavariables match anything.
+    """
     if isinstance(found.after, Use) or _node(found.after).kind != _node(found.before).kind:
         return None
     text = write(found.after, one_line=bool(language.terminator), prefix="_")
@@ -202,9 +218,11 @@ def _after_pattern(found: Generalised, language: Language) -> RulePiece | None:
 
 @lru_cache(maxsize=4096)
 def find_place(text: str, kind: str, language: Language) -> tuple[str, str] | None:
-    """The first of the language's places in which the first node of that kind is the whole pattern.
+    """Return the first of the language's places in which a pattern is one node of a kind, or None.
 
-    Any number of statements does not parse; ast-grep takes it all the same."""
+    A place is the code in front of the pattern and behind it. A pattern with `$$$` for any number of statements may not
+    parse in any place; ast-grep accepts it all the same, so a place with a syntax error is returned for it.
+    """
     plain, size = _without_metavariables(text)
     flawed = None
     for opening, closing in language.places:
@@ -220,8 +238,11 @@ def find_place(text: str, kind: str, language: Language) -> tuple[str, str] | No
 
 @lru_cache(maxsize=4096)
 def _other_readings(piece: RulePiece, language: Language) -> tuple[RulePiece, ...]:
-    """What else a statement or a member is in another place: a field looks like a variable. An example is a piece of
-    a file, and which of them it was there nobody knows."""
+    """Return the other kinds of node that a statement or a member can be in another place.
+
+    For instance, a field looks like a variable. An example is a fragment of a file, so the kind that it had there is
+    unknown.
+    """
     if piece.kind not in language.units:
         return ()
     found: dict[str, RulePiece] = {}
@@ -239,13 +260,13 @@ def _other_readings(piece: RulePiece, language: Language) -> tuple[RulePiece, ..
 
 
 def _without_metavariables(text: str) -> tuple[str, int]:
-    """A pattern as code without metavariables, and its size in bytes."""
+    """Return a pattern as code with names for its metavariables, and its size in bytes."""
     plain = _METAVARIABLE.sub(lambda match: f"z{match[1]}", text)
     return plain, len(plain.encode("utf-8", "surrogateescape"))
 
 
 def _first(root: ts.Node, kind: str) -> tuple[int, int] | None:
-    """Where the first named node of a kind is."""
+    """Return the span of the first named node of a kind, or None."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -256,8 +277,11 @@ def _first(root: ts.Node, kind: str) -> tuple[int, int] | None:
 
 
 def _metavariable(hole: Hole, language: Language, *, loosens: bool) -> Metavariable:
-    """What the examples say about a metavariable. Where they disagree, or there is only one, it may be anything
-    that can stand in its place; `loosens` says that an expression with operators cannot."""
+    """Return the metavariable of a hole, with the constraints that the examples support.
+
+    If the examples disagree, or if there is only one, it matches anything that can stand in its place. With `loosens`,
+    an expression with operators cannot.
+    """
     if hole.many:
         return Metavariable(hole.name, many=True)
     if hole.quoted:
@@ -269,7 +293,7 @@ def _metavariable(hole: Hole, language: Language, *, loosens: bool) -> Metavaria
     kinds = set(hole.inner_kinds)
     general = kinds & (language.primaries - language.literals)
     if general and (len(kinds) > 1 or len(set(hole.keys)) < _MANY_EXAMPLES) and hole.role not in NAMES:
-        # Where a variable can stand, anything can that holds together like one.
+        # Where a variable can stand, any expression can that binds as tightly as a variable.
         if not loosens:
             return Metavariable(hole.name)
         kinds |= language.primaries
@@ -277,13 +301,13 @@ def _metavariable(hole: Hole, language: Language, *, loosens: bool) -> Metavaria
 
 
 def _loosens(name: str, before: str, after: str, language: Language) -> bool:
-    """Whether an expression with operators could stand for a metavariable before, but would fall apart after."""
+    """Return whether an expression with operators fits a metavariable before, but would fall apart after."""
     return _holds(before, name, language) and not _holds(after, name, language)
 
 
 @lru_cache(maxsize=4096)
 def _holds(text: str, name: str, language: Language) -> bool:
-    """Whether an expression with operators stays one expression wherever the metavariable stands."""
+    """Return whether an expression with operators stays one expression at each use of the metavariable."""
     loose = language.loose
     spans: list[int] = []
     plain, at = "", 0

@@ -1,5 +1,8 @@
-"""Sites in a hierarchy: those that one example alone would describe in the same way, then what is most alike, pair by
-pair, as long as something specific is left (Bader et al., 2019)."""
+"""The hierarchy of sites: the groups of similar sites that a rule may explain.
+
+Sites that would be generalised in the same way from one example alone form the initial groups. Then the two most
+similar groups are merged, again and again, as long as what they share is specific enough (Bader et al., 2019).
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,15 @@ from editvec.rules.template import name_holes, weigh, write
 from editvec.syntax.languages import Language
 
 _REPRESENTATIVES = 4
-"""How many sites of a cluster are compared with another cluster's."""
+"""Maximum number of sites of a group that are compared with another group."""
 _MAX_CLUSTERS = 40
-"""Of more shapes than these, the most frequent are merged."""
+"""Maximum number of initial groups that are merged; the largest groups are taken."""
 
 SiteGroup = tuple[Site, ...]
 
 
 def hierarchy(sites: Sequence[Site], language: Language) -> list[SiteGroup]:
-    """Every cluster of the hierarchy, the shapes first and the largest merged one last."""
+    """Return all groups: the initial ones, the largest first, then the merged ones in the order of merging."""
     shapes: dict[tuple[str, str, str, str], list[Site]] = {}
     for site in sites:
         shapes.setdefault(_shape(site, language), []).append(site)
@@ -49,7 +52,11 @@ def hierarchy(sites: Sequence[Site], language: Language) -> list[SiteGroup]:
 
 
 def _shape(site: Site, language: Language) -> tuple[str, str, str, str]:
-    """What one example alone says: its smallest pair with the values that stand on both sides as holes."""
+    """Return a site's templates as texts, generalised from this site alone, and the kinds of their nodes.
+
+    The smallest usable pair is taken. Values that occur on both sides are holes. Sites with equal results form an
+    initial group.
+    """
     pair = next((each for each in site.pairs if is_usable(each, site.example.language)), site.pairs[0])
     found = generalise([pair], language)
     name_holes(found, language)
@@ -58,7 +65,7 @@ def _shape(site: Site, language: Language) -> tuple[str, str, str, str]:
 
 
 def _likeness(one: SiteGroup, other: SiteGroup, language: Language) -> float:
-    """How much two groups have in common; 0 when that is no pattern."""
+    """Return how much two groups have in common; 0 if that is not specific enough for a rule."""
     chosen = one[:_REPRESENTATIVES] + other[:_REPRESENTATIVES]
     for found in islice(common(chosen, language, min_weight=MIN_WEIGHT / 4), 2):
         if weigh(found.before, language) < MIN_WEIGHT / 2:

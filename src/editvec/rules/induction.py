@@ -1,4 +1,7 @@
-"""Examples of one group → rules that are verified: candidates of every cluster, run by ast-grep, the best kept."""
+"""Induce verified rules from the examples of a group.
+
+Candidates are made for every group of the hierarchy and run by ast-grep; the best verified ones are kept.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,10 @@ from editvec.syntax.languages import Language
 
 
 def make_rules(edits: Sequence[Edit], *, min_support: int = 1) -> list[VerifiedRule]:
-    """The verified rules of a group of edits, the most supported first; code and prose, of one language or of
-    several."""
+    """Return the verified rules of a group of edits, the most supported first.
+
+    The edits may be of code and of prose, in one language or in several.
+    """
     found: list[VerifiedRule] = []
     for name in dict.fromkeys(edit.language for edit in edits):
         members = [edit for edit in edits if edit.language == name]
@@ -38,10 +43,10 @@ def induce(
     min_weight: float = MIN_WEIGHT,
     max_elsewhere: float = inf,
 ) -> list[VerifiedRule]:
-    """The verified rules of a group of examples in one language, the most supported first.
+    """Return the verified rules of a group of examples in one language, the most supported first.
 
-    Each example is claimed by at most one rule. A rule that fires outside the edits more than `max_elsewhere` times for
-    every example that it explains says too little, and is no rule.
+    Each example is claimed by at most one rule. A rule is dropped if it matches outside the edits more than
+    `max_elsewhere` times per example that it explains, because it is not specific enough.
     """
     language = examples[0].language
     for joined in (False, True):
@@ -57,8 +62,10 @@ def induce(
 
 
 def _candidates(cluster: SiteGroup, language: Language, min_weight: float, halvings: int = 2) -> list[InducedRule]:
-    """The rules that a cluster may be examples of. One site that only looks like the others can be in the way of all:
-    where there is no rule, there may be one of each half."""
+    """Return the rules that a cluster may be examples of, or those of its halves if there are none.
+
+    A single site that only looks like the others can prevent every rule, so each half is tried by itself.
+    """
     rules = candidates(cluster, language, min_weight=min_weight)
     if rules or not halvings or len(cluster) < 4:
         return rules
@@ -68,7 +75,7 @@ def _candidates(cluster: SiteGroup, language: Language, min_weight: float, halvi
 
 
 def _as_written(kept: list[VerifiedRule], examples: Sequence[RuleExample]) -> list[VerifiedRule]:
-    """The rules whose verification holds for the very YAML that a user gets."""
+    """Return the rules whose verification also holds for the exact YAML that a user gets."""
     rules = [each.rule for each in kept if isinstance(each.rule, InducedRule)]
     verifications = verify(rules, examples, as_written=True)
     return [
@@ -81,7 +88,10 @@ def _as_written(kept: list[VerifiedRule], examples: Sequence[RuleExample]) -> li
 def _cover(
     rules: list[InducedRule], verifications: list[Verification], min_support: int, max_elsewhere: float
 ) -> list[VerifiedRule]:
-    """The most supported verified rules, each with examples that no rule before it explains."""
+    """Return the most supported verified rules.
+
+    Each explains at least `min_support` examples that no rule before it explains.
+    """
     good = [
         VerifiedRule(rule, verification)
         for rule, verification in zip(rules, verifications, strict=True)
@@ -100,7 +110,11 @@ def _cover(
 
 
 def _merit(each: VerifiedRule, covered: set[str]) -> tuple[float, ...]:
-    """What is better: explaining more, to the byte, with fewer conditions, in fewer words."""
+    """Return the sort key of a rule; the largest is the best.
+
+    The best rule explains the most examples, reproduces the most of them byte for byte, and needs the fewest conditions
+    and the shortest pattern.
+    """
     rule, verification = each.rule, each.verification
     assert isinstance(rule, InducedRule)
     new = len(set(verification.support) - covered)
@@ -116,12 +130,12 @@ def _merit(each: VerifiedRule, covered: set[str]) -> tuple[float, ...]:
 
 
 def why_not(examples: Sequence[RuleExample]) -> str:
-    """Why there is no rule: the first thing that stands in its way, in words."""
+    """Return why no rule can be made from the examples: the first obstacle, in words."""
     language = examples[0].language
     found = [site for example in examples for site in sites(example)]
     if not found:
         changed = any("".join(each.text_before.split()) != "".join(each.text_after.split()) for each in examples)
-        return "the change is too large for a pattern" if changed else "before and after say the same"
+        return "the change is too large for a rule" if changed else "before and after differ at most in white space"
     reason = ""
     for pairs in levels(found):
         try:
@@ -132,9 +146,9 @@ def why_not(examples: Sequence[RuleExample]) -> str:
     strong = [rule for rule in rules if rule.weight >= MIN_WEIGHT]
     for rule, verification in zip(strong, verify(strong, examples), strict=True):
         if verification.failures:
-            return f"{rule.summary}: it {verification.failures[0][1]}"
+            return f"the candidate rule {rule.summary} {verification.failures[0][1]}"
         if verification.conflicts:
-            return f"{rule.summary}: it writes something else than the edit did"
+            return f"the candidate rule {rule.summary} writes something different from the edit"
     if rules and not strong:
-        return f"{rules[0].summary} would match nearly everything"
-    return reason or "the examples have too little in common, or ast-grep cannot say it as a pattern"
+        return f"the candidate rule {rules[0].summary} would match almost any code"
+    return reason or "the examples have too little in common, or ast-grep cannot express it as a pattern"

@@ -1,4 +1,4 @@
-"""Where rules match, for code and prose alike."""
+"""Match rules in texts, for code and prose alike."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from editvec.rules.rule import Rule
 
 
 def match_rules(rules: Sequence[Rule], texts: Sequence[bytes], language: str) -> list[list[Match]]:
-    """Where rules of one language match in each of the texts, which must be UTF-8."""
+    """Return the matches of rules of one language in each of the texts, in the order of the texts.
+
+    The texts must be UTF-8.
+    """
     found: list[list[Match]] = [[] for _ in texts]
     code = [rule for rule in rules if rule.prose is None]
     if code:

@@ -1,13 +1,15 @@
-"""Rules for prose: words replaced by words, with as much of the words around them as keeps the rule from firing where
-it should not. Written as YAML of our own, beside ast-grep's fields:
+"""Rules for prose: words that are replaced by other words.
+
+A rule requires as many of the surrounding words as it needs to match only where it should. It is written as YAML in
+editvec's own form, beside the fields of an ast-grep rule:
 
     id: editvec-1f2e3d4c
     language: markdown
     message: warehouse  →  the warehouse
     severity: hint
     prose:
-      left: to          # the word before, where one is needed
-      find: warehouse   # what is replaced; where it is empty, what stands between left and right is
+      left: to          # the word before, if one is needed
+      find: warehouse   # what is replaced; if empty, the text between left and right
       right: ''
     fix: the warehouse
 """
@@ -32,11 +34,11 @@ from editvec.syntax.token import decode, encode
 
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 _MAX_CONTEXT = 2
-"""How many words on a side a rule may need."""
+"""Maximum number of words on each side that a rule may require."""
 
 
 class _Change(NamedTuple):
-    """The words that an edit replaced, and all the words before and behind them."""
+    """The words that an edit replaced, with all the words before and behind them."""
 
     find: str
     write: str
@@ -45,7 +47,7 @@ class _Change(NamedTuple):
 
 
 def induce_prose(edits: Sequence[Edit], *, min_support: int = 1) -> list[VerifiedRule]:
-    """The verified rules of a group of prose edits, the most supported first."""
+    """Return the verified rules of a group of prose edits, the most supported first."""
     groups: dict[tuple[str, str], list[tuple[Edit, _Change]]] = {}
     for edit in edits:
         if change := _change(edit.before.text, edit.after.text):
@@ -61,7 +63,7 @@ def induce_prose(edits: Sequence[Edit], *, min_support: int = 1) -> list[Verifie
 
 
 def _change(before: str, after: str) -> _Change | None:
-    """The one run of words in which two texts differ; None when they do not."""
+    """Return the one run of words in which two texts differ; None if they do not differ."""
     one, other = list(_TOKEN.finditer(before)), list(_TOKEN.finditer(after))
     low = 0
     while low < min(len(one), len(other)) and one[low][0] == other[low][0]:
@@ -76,14 +78,14 @@ def _change(before: str, after: str) -> _Change | None:
     if sides[0] == sides[1]:
         return None
     if not sides[0] and low and high:
-        # What is put between two words replaces the white space there.
+        # Words that are inserted between two others replace the white space there.
         sides[1] = after[other[low - 1].end() : other[len(other) - high].start()]
     words = [token[0] for token in one]
     return _Change(sides[0], sides[1], tuple(words[:low]), tuple(words[len(words) - high :]))
 
 
 def _candidates(changes: Sequence[_Change], language: str) -> Iterator[ProseRule]:
-    """Rules from the most general one to those with the words around that all changes share."""
+    """Yield rules, from the most general one to those with all the context that the changes share."""
     first = changes[0]
     lefts, rights = [""], [""]
     for size in range(1, _MAX_CONTEXT + 1):
@@ -92,7 +94,7 @@ def _candidates(changes: Sequence[_Change], language: str) -> Iterator[ProseRule
         if len({change.right[:size] for change in changes}) == 1 and len(first.right) >= size:
             rights.append(" ".join(first.right[:size]))
     for left, right in sorted(product(lefts, rights), key=lambda sides: len(" ".join(sides).split())):
-        # What is put between words needs the words on both sides, or it would go everywhere.
+        # An insertion needs the words on both sides; without them, the rule would match everywhere.
         if first.find or (left and right):
             yield ProseRule(language, first.find, first.write, left, right)
 
@@ -107,16 +109,16 @@ def _verify(rule: ProseRule, edits: Sequence[Edit], claimed: Sequence[Edit]) -> 
                 support.append(edit.id)
                 exact += [edit.id] * (result == after)
             else:
-                failures.append((edit.id, "writes something else than the edit did"))
+                failures.append((edit.id, "writes something different from the edit"))
         elif edit in claimed:
             failures.append((edit.id, "does not match"))
         if any(_find(rule, after)):
-            failures.append((edit.id, "fires on the text after the edit"))
+            failures.append((edit.id, "matches the text after the edit"))
     return Verification(tuple(support), tuple(exact), tuple(failures))
 
 
 def find_prose(rule: ProseRule, data: bytes) -> list[Match]:
-    """Where a rule fires in a file: in its paragraphs, not in code, tables or directives."""
+    """Return the matches of a rule in the paragraphs of a file, not in code, tables or directives."""
     found = list(_find(rule, data))
     spans = _paragraph_spans(rule.language, data) if found else []
     return [match for match in found if any(low <= match.start and match.end <= high for low, high in spans)]
@@ -124,7 +126,10 @@ def find_prose(rule: ProseRule, data: bytes) -> list[Match]:
 
 @lru_cache(maxsize=8)
 def _paragraph_spans(language: str, data: bytes) -> list[tuple[int, int]]:
-    """The bytes of each paragraph; many rules ask about one file."""
+    """Return the span of each paragraph in bytes.
+
+    The result is cached, because many rules look at the same file.
+    """
     markup = languages.get(language)
     assert isinstance(markup, Markup)
     lines = decode(data).split("\n")
@@ -146,7 +151,10 @@ def _find(rule: ProseRule, data: bytes) -> Iterator[Match]:
 
 
 def _with_gap(data: bytes, start: int, end: int) -> tuple[int, int]:
-    """Words that vanish take the white space in front of them along, or, at a line's start, that behind them."""
+    """Return the span of deleted words, with the white space in front of them.
+
+    At the start of a line, the white space behind them is included instead.
+    """
     low = start
     while low and data[low - 1 : low] in (b" ", b"\t"):
         low -= 1
@@ -158,7 +166,7 @@ def _with_gap(data: bytes, start: int, end: int) -> tuple[int, int]:
 
 
 def _expression(rule: ProseRule) -> re.Pattern[str]:
-    """The rule as a regular expression: whole words, any white space between them."""
+    """Return the rule as a regular expression: whole words with any white space between them."""
     left = _words(rule.left) if rule.left else ""
     right = rf"(?={_words(rule.right)})" if rule.right else ""
     if not rule.find:

@@ -1,4 +1,7 @@
-"""A rule: a pattern written down so that people can read it and ast-grep can run it; rule ↔ YAML."""
+"""Rules for code and for prose, and their conversion to and from YAML.
+
+A rule is a pattern that people can read. Rules for code are run by ast-grep.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,20 @@ from editvec.syntax import languages
 
 @dataclass(frozen=True, slots=True)
 class Metavariable:
-    """What stands for anything in a rule, and what the examples say about it."""
+    """A metavariable of a rule, with the constraints that the examples support."""
 
     name: str
     many: bool = False
     kinds: tuple[str, ...] = ()
-    """The kinds of node that it may be; empty for any."""
+    """Node kinds that it may match; empty if it may match any kind."""
     wrapped: bool = False
-    """Whether the kinds are those of the only child of what is taken (an argument's expression)."""
+    """Whether `kinds` apply to the only child of the matched node, such as an argument's expression."""
     regex: str = ""
-    """What its text must match."""
+    """Regular expression that the matched text must match; empty for none."""
 
     @property
     def constraint(self) -> dict[str, Any]:
-        """What ast-grep calls a constraint; empty for none."""
+        """Return the constraint in ast-grep's form; empty if there is none."""
         kinds: dict[str, Any] = {}
         if self.kinds:
             kinds = (
@@ -41,20 +44,23 @@ class Metavariable:
 
 @dataclass(frozen=True, slots=True)
 class RulePiece:
-    """A piece of code with metavariables, in a place where it is parsed as the kind of node that it is."""
+    """A code fragment with metavariables, and the code around it in which it parses as a node of `kind`."""
 
     text: str
     kind: str
     place: tuple[str, str] = ("", "")
 
     def as_dict(self) -> dict[str, Any]:
-        """As ast-grep reads it. Nothing in the code may be skipped: a fix would lose it."""
+        """Return the fragment as an ast-grep pattern.
+
+        The strictness is `cst`, so ast-grep skips no token of the code: the fix would lose it.
+        """
         return {"context": self.text.join(self.place), "selector": self.kind, "strictness": "cst"}
 
 
 @dataclass(frozen=True, slots=True)
 class InducedRule:
-    """Where `before` stands and the conditions hold, write `after`."""
+    """A rule that replaces a match of `before` by `after` if all its conditions hold."""
 
     id: str
     language: str
@@ -62,29 +68,29 @@ class InducedRule:
     after: str
     metavariables: tuple[Metavariable, ...] = ()
     inside: str = ""
-    """The kind of the parent, where the examples need it."""
+    """Required kind of the parent node; empty if the examples do not need this condition."""
     field: str = ""
-    """What the place is called in that parent."""
+    """Required field of the match in that parent; empty if any field is accepted."""
     unlike: tuple[RulePiece, ...] = ()
-    """What is no place for the rule although `before` matches."""
+    """Patterns that exclude code which `before` matches."""
     also: tuple[RulePiece, ...] = ()
-    """The same text as it is read in other places."""
+    """The same text, parsed as the other kinds of node that it can be in another context."""
     message: str = ""
     weight: float = dataclass_field(default=0.0, compare=False)
-    """How much `before` says."""
+    """The weight of `before`: how specific it is (see `template.weigh`)."""
 
     @property
     def summary(self) -> str:
-        """The rule in one line."""
+        """Return the rule as one line."""
         return " ".join(f"{self.before.text}  →  {self.after}".split(" ")).replace("\n", "⏎")
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What it finds and what it leaves there, as people read it."""
+        """Return what the rule matches and what it writes, as readable texts."""
         return self.before.text, self.after
 
     def as_dict(self) -> dict[str, Any]:
-        """The rule as ast-grep reads it."""
+        """Return the rule as the mapping that ast-grep reads."""
         readings = [{"pattern": piece.as_dict()} for piece in (self.before, *self.also)]
         rule: dict[str, Any] = readings[0] if len(readings) == 1 else {"any": readings}
         if self.inside:
@@ -105,17 +111,23 @@ class InducedRule:
         return found | {"fix": self.after}
 
     def as_yaml(self) -> str:
-        """The rule as a file for `ast-grep scan --rule`."""
+        """Return the rule as YAML for `ast-grep scan --rule`."""
         return dump(self.as_dict())
 
 
 def test_file(rule: InducedRule, texts: Sequence[tuple[str, str]]) -> str:
-    """The tests of a rule for `ast-grep test`: it must find every text before and none after."""
+    """Return a rule's tests as YAML for `ast-grep test`.
+
+    `texts` are pairs of before and after. The rule must match every before and no after.
+    """
     return dump({"id": rule.id, "valid": [after for _, after in texts], "invalid": [before for before, _ in texts]})
 
 
 def dump(value: Any) -> str:
-    """YAML as people write it: in order, lines unbroken, several lines as a block."""
+    """Return a value as readable YAML.
+
+    Keys keep their order, long lines are not wrapped, and a text of several lines is a block.
+    """
     import yaml
 
     class Dumper(yaml.SafeDumper):
@@ -133,7 +145,10 @@ def dump(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProseRule:
-    """Words that become other words where the words around them are the given ones; white space does not matter."""
+    """A rule that replaces words of prose if the words around them are the given ones.
+
+    Differences in white space are ignored.
+    """
 
     language: str
     find: str
@@ -143,22 +158,22 @@ class ProseRule:
 
     @property
     def id(self) -> str:
-        """A name that depends on the rule alone."""
+        """Return an id that depends on the rule's content alone."""
         return digest(self.language, self.find, self.after, self.left, self.right)
 
     @property
     def summary(self) -> str:
-        """The rule in one line."""
+        """Return the rule as one line."""
         return "  →  ".join(side or "∅" for side in self.sides)
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What it finds and what it leaves there, as people read it."""
+        """Return what the rule matches and what it writes, as readable texts."""
         before, after = ((self.left, text.strip(), self.right) for text in (self.find, self.after))
         return " ".join(filter(None, before)), " ".join(filter(None, after))
 
     def as_dict(self) -> dict[str, Any]:
-        """The rule in a form of our own; ast-grep has none for prose."""
+        """Return the rule as a mapping in editvec's own form; ast-grep has no form for prose."""
         return {
             "id": self.id,
             "language": self.language,
@@ -169,18 +184,18 @@ class ProseRule:
         }
 
     def as_yaml(self) -> str:
-        """The rule as a file."""
+        """Return the rule as YAML."""
         return dump(self.as_dict())
 
 
 def digest(*parts: str) -> str:
-    """A rule's name, by what it says."""
+    """Return a rule id computed from the parts that define the rule."""
     return "editvec-" + blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that can be run: any that ast-grep understands, or one for prose."""
+    """A rule that can be run: any rule that ast-grep understands, or a rule for prose."""
 
     id: str
     language: str
@@ -190,7 +205,10 @@ class Rule:
 
 
 def runnable(rule: InducedRule | ProseRule, name: str = "", message: str = "") -> Rule:
-    """Return an induced rule as one that can be run, under another name and with another message if they are given."""
+    """Return an induced rule as a rule that can be run.
+
+    `name` and `message` replace the rule's own id and message if they are not empty.
+    """
     found = rule.as_dict()
     found |= {"id": name or rule.id, "message": message or found["message"]}
     return Rule(
@@ -199,22 +217,31 @@ def runnable(rule: InducedRule | ProseRule, name: str = "", message: str = "") -
 
 
 def load_rules(text: str, name: object = "the rule") -> list[Rule]:
-    """The rules of a YAML text; BadInputError where it holds something else."""
+    """Return the rules in a YAML text.
+
+    `name` names the text in error messages.
+
+    Raises:
+        BadInputError: The text is not YAML, or it holds something other than rules.
+        UserError: A rule has no fix, or its language is unknown.
+    """
     import yaml
 
     try:
         documents = [each for each in yaml.safe_load_all(text) if each is not None]
     except yaml.YAMLError as error:
         reason = " ".join(str(error).split())
-        raise BadInputError(name, None, f"this is not YAML: {reason}") from None
+        raise BadInputError(
+            name, None, f"this is not valid YAML ({reason}). Correct it, or make a rule with editvec rule."
+        ) from None
     if not documents:
-        raise BadInputError(name, None, "there is no rule in it. Make one with editvec rule.")
+        raise BadInputError(name, None, "it contains no rule. Make one with editvec rule.")
     return [_load(each, name) for each in documents]
 
 
 def _load(found: Any, name: object) -> Rule:
     if not isinstance(found, dict) or not isinstance(found.get("language"), str):
-        raise BadInputError(name, None, "a rule needs a language. Make one with editvec rule.")
+        raise BadInputError(name, None, "a rule must be a mapping with a language:. Make one with editvec rule.")
     spoken = str(found["language"]).lower()
     language = languages.get(_ALIASES.get(spoken, spoken))
     identity, message = str(found.get("id", "rule")), str(found.get("message", ""))
@@ -223,15 +250,19 @@ def _load(found: Any, name: object) -> Rule:
     prose = found.get("prose")
     if isinstance(language, languages.Markup):
         if not isinstance(prose, dict) or not isinstance(found["fix"], str):
-            raise BadInputError(name, None, f"a rule for {language.name} needs prose: with find:, left: or right:.")
+            raise BadInputError(
+                name,
+                None,
+                f"a rule for {language.name} needs fix: with a text, and prose: with find:, left: or right:.",
+            )
         words = {key: str(prose.get(key, "")) for key in ("find", "left", "right")}
         if not any(words.values()):
-            raise BadInputError(name, None, "the rule matches everything. Add find:, left: or right:.")
+            raise BadInputError(name, None, "the rule would match everything. Add find:, left: or right:.")
         return Rule(
             identity, language.name, dump(found), message, ProseRule(language.name, after=found["fix"], **words)
         )
     if "rule" not in found:
-        raise BadInputError(name, None, f"the rule {identity} has no rule: part.")
+        raise BadInputError(name, None, f"the rule {identity} has no rule: part. Add the pattern that it matches.")
     return Rule(identity, language.name, dump(found | {"language": language.name}), message)
 
 
@@ -248,4 +279,4 @@ _ALIASES = {
     "cc": "cpp",
     "md": "markdown",
 }
-"""What ast-grep also calls the languages."""
+"""Other names that ast-grep accepts for languages, mapped to editvec's names."""

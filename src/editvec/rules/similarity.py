@@ -1,4 +1,4 @@
-"""How much two edits have in common as trees, whatever their names: what anti-unification finds in both of them."""
+"""Tree similarity: how much two edits have in common as trees, whatever their names are."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from editvec.rules.sites import Site, edit_example, sites
 from editvec.rules.template import weigh
 
 _LEVELS = 2
-"""From the smallest change that both have up."""
+"""Number of levels that are compared, from the smallest change that both edits have upwards."""
 
 
 def site_of(language: str, before: Sequence[str], after: Sequence[str]) -> Site | None:
-    """Where an edit, given as tokens, changes its tree; None where it has none, as prose, or changes nothing."""
+    """Return the site at which an edit, given as tokens, changes its tree.
+
+    Return None if the edit has no tree, as for prose, or changes nothing.
+    """
     one, other = (Version(" ".join(tokens), tuple(tokens)) for tokens in (before, after))
     example = edit_example(Edit("", language, one, other))
     found = sites(example, joined=True) if example is not None else []
@@ -23,8 +26,11 @@ def site_of(language: str, before: Sequence[str], after: Sequence[str]) -> Site 
 
 
 def tree_similarity(one: Site, other: Site) -> float:
-    """What two edits of one language share says so much: an operator or a keyword a little, a name 1, and as much a
-    kind of node that becomes another."""
+    """Return the tree similarity of two edits of one language.
+
+    It is the weight of what anti-unification finds in both of them: an operator or a keyword counts a little, a name 1.
+    It is larger by 1 if a node of the same kind becomes a node of the same other kind in both.
+    """
     language = one.example.language
     shared = islice(common([one, other], language, min_weight=0.0), _LEVELS)
     said = max((weigh(found.before, language) + weigh(found.after, language) for found in shared), default=0.0)

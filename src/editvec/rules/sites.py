@@ -1,4 +1,4 @@
-"""Where an example changes, and the pairs of nodes that can stand for the change, the smallest first."""
+"""Sites: where an example changes, and the pairs of nodes that can represent the change, the smallest first."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from editvec.syntax.languages import Language
 from editvec.syntax.token import encode
 
 _MAX_TOKENS = 120
-"""Larger pairs are no patterns."""
+"""Maximum number of tokens in a pair's node before; larger pairs are not used."""
 _MAX_PAIRS = 8
 
 
 class NodePair(NamedTuple):
-    """A node before and the node that stands in its place after."""
+    """A node before the edit and the node that stands in its place after it."""
 
     before: Node
     after: Node
 
 
 class SiteChange(NamedTuple):
-    """Tokens [before, before_end) became tokens [after, after_end)."""
+    """A change of tokens: [before, before_end) became [after, after_end)."""
 
     before: int
     before_end: int
@@ -36,9 +36,9 @@ class SiteChange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RuleExample:
-    """An edit as two texts that parse: files, or fragments in a wrapping.
+    """An edit as two texts that parse: whole files, or fragments in a wrapping.
 
-    A rule must do within the scopes what the edit did, no more and no less; what is outside is not judged.
+    Within the scopes, a rule must do exactly what the edit did. What the rule does outside of them is not judged.
     """
 
     id: str
@@ -46,36 +46,38 @@ class RuleExample:
     before: bytes
     after: bytes
     scope: tuple[int, int]
-    """The bytes of `before` that count."""
+    """The bytes of `before` in which a rule is judged."""
     scope_after: tuple[int, int]
     one_of_many: bool = False
-    """Whether the edit could have been made at more places of the text: then the scopes are what it changed,
-    and only the smallest match there is judged."""
+    """Whether the edit could also have been made elsewhere in the text.
+
+    If so, the scopes are what the edit changed, and only the smallest match there is judged.
+    """
 
     @cached_property
     def code_before(self) -> Cst:
-        """The text before, parsed."""
+        """Return the text before, parsed."""
         return Cst(self.language, self.before, _span(self.before, self.after))
 
     @cached_property
     def code_after(self) -> Cst:
-        """The text after, parsed."""
+        """Return the text after, parsed."""
         return Cst(self.language, self.after, _span(self.after, self.before))
 
     @property
     def text_before(self) -> str:
-        """What the scope said."""
+        """Return the text before within its scope."""
         return self.before[slice(*self.scope)].decode(errors="replace")
 
     @property
     def text_after(self) -> str:
-        """What the scope says."""
+        """Return the text after within its scope."""
         return self.after[slice(*self.scope_after)].decode(errors="replace")
 
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """One change of an example with its pairs, the smallest first."""
+    """A change of an example, with its pairs of nodes, the smallest first."""
 
     example: RuleExample
     change: SiteChange
@@ -83,12 +85,15 @@ class Site:
 
 
 def file_example(identity: str, language: Language, before: bytes, after: bytes) -> RuleExample:
-    """An example of two whole files, in which everything counts."""
+    """Return an example of two whole files, in which everything is judged."""
     return RuleExample(identity, language, before, after, (0, len(before)), (0, len(after)))
 
 
 def edit_example(edit: Edit) -> RuleExample | None:
-    """An edit's texts in the first wrapping in which both parse; None where there is none, as for prose."""
+    """Return an edit as an example, in the first wrapping in which both of its versions parse.
+
+    Return None if there is no such wrapping, or if the edit is of prose.
+    """
     language = languages.get(edit.language)
     if not isinstance(language, Language):
         return None
@@ -105,16 +110,16 @@ def edit_example(edit: Edit) -> RuleExample | None:
 
 
 def _wrappings(language: Language, text: bytes) -> list[tuple[bytes, bytes]]:
-    """The language's wrappings for fragments, for headers without their body, and all places of patterns."""
+    """Return the wrappings to try: for fragments, for headers without a body, and for patterns."""
     tried = language.wrappers + language.header_wrappers
     if text.rstrip().endswith(b":"):
-        # A header that ends like this also parses without its body, as something else.
+        # A header that ends with a colon also parses without its body, but as another kind of node.
         tried = language.header_wrappers + language.wrappers
     return [(opening.encode(), closing.encode()) for opening, closing in tried + language.places]
 
 
 def sites(example: RuleExample, *, joined: bool = False) -> list[Site]:
-    """The changes of an example: one for each run of changed lines, or all joined into one."""
+    """Return the sites of an example: one for each run of changed lines, or one for all if `joined`."""
     found = []
     for change in _changes(example, joined):
         pairs = _pairs(example, change)
@@ -150,14 +155,14 @@ def _changes(example: RuleExample, joined: bool) -> list[SiteChange]:
 
 
 def _span(data: bytes, other: bytes) -> tuple[int, int]:
-    """The bytes that differ from another version, with the lines around them."""
+    """Return the span of the bytes that differ from another version, extended to whole lines."""
     low = num_common(data, other)
     end = num_common(data[low:][::-1], other[low:][::-1])
     return max(data.rfind(b"\n", 0, low), 0), (data.find(b"\n", len(data) - end) % (len(data) + 1))
 
 
 def num_common(one: bytes, other: bytes) -> int:
-    """How many bytes two texts begin with in common."""
+    """Return the length in bytes of the prefix that two texts share."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -176,7 +181,7 @@ def _offsets(lines: list[bytes]) -> list[int]:
 
 
 def _trim(one: Cst, other: Cst, low: int, high: int, start: int, end: int) -> SiteChange | None:
-    """The change without the tokens that both versions begin and end with; None when nothing is left."""
+    """Return the change without the equal tokens at both ends; None if nothing is left."""
     while low < high and start < end and one.tokens[low] == other.tokens[start]:
         low, start = low + 1, start + 1
     while low < high and start < end and one.tokens[high - 1] == other.tokens[end - 1]:
@@ -185,9 +190,9 @@ def _trim(one: Cst, other: Cst, low: int, high: int, start: int, end: int) -> Si
 
 
 def _pairs(example: RuleExample, change: SiteChange) -> tuple[NodePair, ...]:
-    """The pairs of nodes around a change that have the same neighbours, the smallest first."""
+    """Return the pairs of nodes around a change with equal neighbours, the smallest first."""
     one, other = example.code_before, example.code_after
-    # Other changes of the file shift the tokens behind this one: count from the change, not from the file's ends.
+    # Positions count from the change, not from the file's ends: other changes shift the tokens behind them.
     places: dict[tuple[int, int], list[Node]] = {}
     for node in other.around(change.after, change.after_end):
         places.setdefault((change.after - node.low, node.high - change.after_end), []).append(node)

@@ -1,4 +1,7 @@
-"""Generalised trees as text: the pattern and the fix, metavariables in place of holes, and how much a pattern says."""
+"""Templates as text: the pattern and the fix, with metavariables in place of holes, and a template's weight.
+
+The weight says how specific a template is.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _MANY = ("ARGS", "REST", "MORE")
 
 
 def name_holes(found: Generalised, language: Language) -> None:
-    """Gives every hole a name that says what it is: $X a value, $M a member, $T a type, $$$ARGS any number."""
+    """Name each hole by what it stands for: $X a value, $M a member, $T a type, $$$ARGS any number."""
     taken: set[str] = set()
     order = {
         id(leaf.hole): leaf.hole
@@ -52,7 +55,10 @@ def _name_kinds(language: Language) -> frozenset[str]:
 
 
 def write(template: Template, *, one_line: bool, prefix: str = "") -> str:
-    """A template as text, with the white space of the first example; comments are left out."""
+    """Return a template as text, with the white space of the first example.
+
+    Comments are left out.
+    """
     if isinstance(template, Use):
         return _word(template, prefix)
     data = (template if isinstance(template, Node) else template.node).code.data
@@ -76,7 +82,7 @@ def _word(leaf: Node | Use, prefix: str) -> str:
 
 
 def _indentation(data: bytes, offset: int) -> bytes:
-    """The white space that the line of an offset begins with."""
+    """Return the white space with which the line of an offset begins."""
     start = data.rfind(b"\n", 0, offset) + 1
     line = data[start:offset]
     return line[: len(line) - len(line.lstrip(b" \t"))]
@@ -84,7 +90,7 @@ def _indentation(data: bytes, offset: int) -> bytes:
 
 def _gap(gap: bytes, indent: bytes, one_line: bool) -> str:
     if gap.strip():
-        # A comment: it is not part of the pattern.
+        # The gap contains a comment, which is not part of the pattern.
         gap = b"\n" + indent if b"\n" in gap else b" "
     if b"\n" not in gap:
         return decode(gap)
@@ -99,14 +105,17 @@ _COMMON = frozenset(
     "return new var let const auto private public protected internal static final this self if else import from def "
     "func fn function in int string bool void object".split()
 )
-"""Words that stand in code of all kinds."""
+"""Words that occur in code of all kinds."""
 _COMMON_VALUES = frozenset("null nil None undefined true false True False 0 1".split())
 _WORD = re.compile(r"\w")
 
 
 def weigh(template: Template, language: Language) -> float:
-    """How much a pattern says: names and literals most, keywords and operators less, brackets hardly anything; nesting
-    counts a little, and a hole that stands twice as much as an operator and a half."""
+    """Return the weight of a template: how specific it is.
+
+    Names and literals count most, keywords and operators less, and brackets almost nothing. Nesting counts a little.
+    Each repeated use of a hole counts as much as one and a half operators.
+    """
     weight = 0.1 * max(0, _num_nested(template) - 2)
     seen: set[int] = set()
     for leaf in leaves(template):
@@ -128,7 +137,7 @@ def weigh(template: Template, language: Language) -> float:
 
 
 def _num_nested(template: Template) -> int:
-    """How many nodes that are no tokens the pattern asks for."""
+    """Return the number of nodes in a template that are not tokens."""
     if isinstance(template, Use):
         return 0
     if isinstance(template, Node):

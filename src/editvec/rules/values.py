@@ -1,6 +1,7 @@
-"""What one example alone may generalise: values, not names that mean something by themselves.
+"""Values: the nodes that a single example allows to be generalised.
 
-A guess about code that nobody compiled, made by places and spelling; several examples need no such guess.
+Names that have a meaning of their own are not values. Whether a node is a value is guessed from its position and its
+spelling, because the code is never compiled. With several examples, no guess is needed.
 """
 
 from __future__ import annotations
@@ -15,21 +16,21 @@ _NAMES = ("function", "type", "returns")
 
 
 def innermost(node: Node) -> Node:
-    """The node itself, or the only named child of an only named child … of it."""
+    """Return the node at the end of a chain of only named children, or the node itself."""
     while len(node.children) == 1 and node.children[0].named:
         node = node.children[0]
     return node
 
 
 def place_of(node: Node) -> tuple[Node | None, str]:
-    """The first parent that spans more than the node, and the field that the node fills in it."""
+    """Return the first ancestor that spans more than the node, and the field that the node fills in it."""
     while node.parent is not None and (node.parent.low, node.parent.high) == (node.low, node.high):
         node = node.parent
     return node.parent, node.field
 
 
 def is_spoken_for(node: Node, language: Language) -> bool:
-    """Whether a name means something by itself because of where it stands: that of a type or of an attribute."""
+    """Return whether a name has a fixed meaning at its position: the name of a type or of an attribute."""
     if innermost(node).kind == "type_identifier":
         return True
     inner, parent = node, node.parent
@@ -43,14 +44,17 @@ def is_spoken_for(node: Node, language: Language) -> bool:
 
 
 def is_value(node: Node, root: Node, language: Language) -> bool:
-    """Whether anything could stand for a node below a root: an argument, a variable, a literal, an access or a call,
-    but no operator and no name of a type, a member or something that is called."""
+    """Return whether any other code could stand in place of a node below a root.
+
+    Values are arguments, variables, literals, accesses and calls. Operators and the names of types, members and called
+    functions are not values.
+    """
     inner = innermost(node)
     parent, place = place_of(node)
     if not node.named or is_statement(node) or place in _NAMES or inner.kind in language.units | language.bodies:
         return False
     if parent is root and root.field == "function" and place == language.accesses.get(root.kind, ("?", ""))[0]:
-        # Whose function it is: a module and a variable look alike.
+        # It is the receiver of the called function, which may be a module: modules and variables look alike.
         return False
     kind = parent.kind if parent is not None else ""
     above = parent.parent.kind if parent is not None and parent.parent is not None else ""
@@ -70,7 +74,7 @@ def _is_variable(node: Node, root: Node, around: str, place: str, language: Lang
         return False
     if node.text[:1].islower() or node.text[:1] == "_":
         return True
-    # Written like a type; but a type is no operand.
+    # The name is written like a type, but a type is never an operand.
     twins = [each for each in root.walk() if each.is_leaf and each.kind == node.kind and each.text == node.text]
     return len(twins) > 1 and any(_is_operand(twin, language) for twin in twins)
 
@@ -87,9 +91,9 @@ def _is_operand(node: Node, language: Language) -> bool:
 
 
 def is_carried_name(node: Node, shared: Callable[[Node], bool], language: Language) -> bool:
-    """Whether a node names a member that the edit carries along: of the same receiver, called with the same arguments.
+    """Return whether a node names a member that the edit keeps with the same receiver and arguments.
 
-    `shared` says whether a node stands after the edit too.
+    `shared` returns whether a node also occurs after the edit.
     """
     access = node.parent
     if access is None or access.kind not in language.accesses or not shared(node):
@@ -105,7 +109,10 @@ def is_carried_name(node: Node, shared: Callable[[Node], bool], language: Langua
 
 
 def parameters(root: Node, language: Language) -> frozenset[str]:
-    """The names that the code itself declares as parameters: others would mean the same."""
+    """Return the names that the code itself declares as parameters.
+
+    Other names would mean the same in their place.
+    """
     return frozenset(
         node.text
         for node in root.walk()
@@ -127,25 +134,31 @@ def _declares_parameter(node: Node, root: Node) -> bool:
 
 
 def is_content(node: Node, language: Language) -> bool:
-    """Whether a node is what stands between the quotes of a string, which some grammars give a name too."""
+    """Return whether a node is the text between the quotes of a string.
+
+    In some grammars the quotes are named nodes, too; they are not content.
+    """
     if not node.named or not node.is_leaf or node.parent is None or node.parent.kind not in language.literals:
         return False
     return not node.kind.endswith(("_start", "_end"))
 
 
 def is_statement(node: Node) -> bool:
-    """Whether an expression is a statement: a parser may not take a metavariable for one."""
+    """Return whether an expression is a whole statement.
+
+    A parser may not accept a metavariable in its place.
+    """
     return node.parent is not None and node.parent.kind == "expression_statement"
 
 
 def is_list(node: Node) -> bool:
-    """Whether a node is a list in brackets, for which no metavariable can stand."""
+    """Return whether a node is a list in brackets, for which no metavariable can stand."""
     plural = node.kind.endswith(("_list", "arguments", "parameters", "block", "body"))
     return plural and bool(node.children) and not node.children[0].named
 
 
 def is_expression(node: Node, language: Language) -> bool:
-    """Whether a metavariable can stand for the node by itself."""
+    """Return whether a metavariable can stand for the node by itself."""
     if is_list(node):
         return False
     kind = innermost(node).kind

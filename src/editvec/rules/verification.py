@@ -1,4 +1,4 @@
-"""The verification of a rule: ast-grep itself runs it over the examples, before and after."""
+"""Verification of rules: ast-grep runs each rule on its examples, before and after their edits."""
 
 from __future__ import annotations
 
@@ -17,27 +17,33 @@ from editvec.rules.sites import RuleExample, num_common
 from editvec.syntax.cst import Cst
 
 _MIN_ODDS = 3
-"""How many examples a rule must explain for each that was edited otherwise."""
+"""Minimum number of examples that a rule must explain for each one that was edited differently."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a rule did to the examples."""
+    """The results of a rule on the examples."""
 
     support: tuple[str, ...]
-    """The examples that it rewrites to exactly their after: the same tokens, the same text up to white space."""
+    """Ids of the examples that it rewrites to exactly their after.
+
+    The tokens are the same, and the text is the same up to white space.
+    """
     exact: tuple[str, ...]
-    """Those of them where the white space is the same too."""
+    """Ids of the examples in `support` in which the white space is the same, too."""
     failures: tuple[tuple[str, str], ...] = ()
-    """Examples where it goes wrong, and how."""
+    """Ids of the examples on which it fails, each with the reason."""
     conflicts: tuple[str, ...] = ()
-    """Examples that somebody edited otherwise than it would."""
+    """Ids of the examples that people edited differently from the rule."""
     elsewhere: int = 0
-    """How often it fires in the examples' files outside what the edits touched."""
+    """Number of its matches in the examples' files outside the edits."""
 
     @property
     def holds(self) -> bool:
-        """Whether the rule is verified: it rewrites something, and next to nothing was edited otherwise."""
+        """Return whether the rule is verified.
+
+        It must explain some examples and fail on none, and almost none may have been edited differently.
+        """
         return bool(self.support) and not self.failures and len(self.conflicts) * _MIN_ODDS <= len(self.support)
 
 
@@ -49,7 +55,7 @@ class VerifiedRule:
     verification: Verification
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the rule and its verification as JSON values."""
         return {
             "id": self.rule.id,
             "language": self.rule.language,
@@ -59,14 +65,17 @@ class VerifiedRule:
         }
 
 
-REFUSED = Verification((), (), (("", "is not taken by ast-grep"),))
+REFUSED = Verification((), (), (("", "is not accepted by ast-grep"),))
 
 
 def verify(
     rules: Sequence[InducedRule], examples: Sequence[RuleExample], *, as_written: bool = False
 ) -> list[Verification]:
-    """The verifications of rules over examples of one language; on the YAML as it will be written where it matters,
-    else on the same as JSON, which is quicker to write."""
+    """Return the verification of each rule on examples of one language.
+
+    With `as_written`, ast-grep reads the YAML that users get. Without it, ast-grep reads the same rules as JSON, which
+    is faster to write.
+    """
     if not rules or not examples:
         return [Verification((), ()) for _ in rules]
     texts = [example.before for example in examples] + [example.after for example in examples]
@@ -85,7 +94,7 @@ def verify(
 
 
 def _taken(written: list[str], language: str) -> list[str]:
-    """Those of the rules that ast-grep takes."""
+    """Return the rules that ast-grep accepts."""
     try:
         astgrep.scan("---\n".join(written), [b""], language)
     except UserError:
@@ -103,7 +112,7 @@ def _judge(found: Sequence[Sequence[Match]], examples: Sequence[RuleExample]) ->
         rest = [match for match in befores if match not in inside]
         elsewhere += len(disjoint(rest))
         if _is_due(rest, afters, example):
-            failures.append((example.id, "fires on the text after the edit"))
+            failures.append((example.id, "matches the text after the edit"))
         if not inside:
             continue
         result = apply_matches(example.before, inside)
@@ -118,7 +127,7 @@ def _judge(found: Sequence[Sequence[Match]], examples: Sequence[RuleExample]) ->
 
 
 def _judged(matches: Sequence[Match], example: RuleExample) -> list[Match]:
-    """The matches before the edit that are compared with it."""
+    """Return the matches before the edit that are compared with the edit."""
     if not example.one_of_many:
         return [match for match in matches if _within(match, example.scope)]
     low, high = example.scope
@@ -127,7 +136,10 @@ def _judged(matches: Sequence[Match], example: RuleExample) -> list[Match]:
 
 
 def _is_due(rest: Sequence[Match], afters: Sequence[Match], example: RuleExample) -> bool:
-    """Whether a rule fires on what the edit made; places that it did not look at may still be due."""
+    """Return whether a rule matches what the edit made.
+
+    If the edit is one of many, matches at other places may still be due, so they are not counted.
+    """
     if not example.one_of_many:
         return any(_within(match, example.scope_after) for match in afters)
     low, high = example.scope_after
@@ -141,7 +153,7 @@ def _within(match: Match, scope: tuple[int, int]) -> bool:
 
 
 def same_tokens(example: RuleExample, result: bytes) -> bool:
-    """Whether a text is the example's after but for white space between tokens."""
+    """Return whether a text equals the example's after, except for white space between tokens."""
     if b"".join(result.split()) != b"".join(example.after.split()):
         return False
     low = num_common(result, example.after)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from editvec.neural.model import EditModel
 
 Example = Edit | tuple[str, str]
-"""An edit, or its two versions as text."""
+"""An edit, or its two versions as texts."""
 
 
 def edit(
@@ -32,12 +32,14 @@ def edit(
     k: int = 5,
     anyway: bool = False,
 ) -> list[SnippetCandidate]:
-    """Edit a snippet, or the `before` of an edit, as examples did or as an edit vector says.
+    """Edit a snippet, or the `before` of an edit, as examples show or as an edit vector says.
 
-    Return at most `k` candidates, the best first; their scores are logarithms of the probability to be right. The list
-    is empty when the model cannot do to `before` what the examples did. With `anyway`, candidates that add or remove
-    other tokens than the examples did are kept, too. `model` is a loaded model, its folder, or None for the packaged
-    one; `language` is by default the first in which the snippets parse.
+    Return at most `k` candidates, the best first. A candidate's score is the logarithm of its probability of being
+    right. The list is empty if the model cannot do to `before` what the examples did. With `anyway`, candidates that
+    add or remove other tokens than the examples did are kept, too.
+
+    `model` is a loaded model, the folder of one, or None for the packaged one. `language` is by default the first one
+    in which the snippets parse.
 
     Raises:
         UserError: Neither or both of `like` and `vector` are given, or the model cannot read a snippet.
@@ -53,7 +55,7 @@ def edit(
 
     examples = _examples(like)
     if (vector is None) == (not examples):
-        raise UserError("give either examples of the edit or an edit vector, not both.")
+        raise UserError("give either examples of the edit or an edit vector, and not both.")
     editor = FewShotEditor(model if isinstance(model, EditModel) else load(model))
     if isinstance(before, Edit):
         target = before
@@ -75,6 +77,6 @@ def _examples(like: Example | Sequence[Example]) -> list[Example]:
 
 
 def language_of_snippets(before: str, examples: Sequence[Example]) -> str:
-    """Return the first language in which a snippet and its examples parse."""
+    """Return the first language in which a snippet and its examples parse, or the default language."""
     texts = [before, *(text for each in examples if not isinstance(each, Edit) for text in each)]
     return likely_language(texts) or DEFAULT_LANGUAGE

@@ -1,6 +1,8 @@
-"""Places of a pattern that no rule could be verified for: statements that look like the pattern's befores, rewritten by
-the neural editor as the pattern's edits were. Those say, left out one at a time, how sure the editor must be; where it
-cannot be sure enough, it says nothing.
+"""Find matches with the neural editor, for patterns that have no verified rule.
+
+Statements that look like the before of one of the pattern's edits are rewritten by the neural editor as those edits
+were. To find out how high a score must be, the editor is tried on each edit of the pattern with that edit left out of
+the demonstrations. If no score is reliable enough, there are no suggestions.
 """
 
 from __future__ import annotations
@@ -26,21 +28,27 @@ from editvec.syntax.treesitter import Parsed
 from editvec.vcs.worktree import File
 
 _JUDGES = 12
-"""Edits that are left out to see how the others' vector does on them."""
+"""Maximum number of edits that are left out in turn, to test the vectors of the others on them."""
 _LEAST_RIGHT = 3
 _PRECISION = 0.9
 _SLACK = 0.05
 _LIKE = 0.5
-"""How much of its tokens a statement must share with one of the befores (Jaccard)."""
+"""Minimum share of tokens that a statement must have in common with one of the befores (Jaccard)."""
 _ALIKE = 0.3
-"""How much of its pairs of tokens, names aside, a statement must share with an example that a person gave."""
+"""Minimum share of token pairs that a statement must have in common with an example (Jaccard).
+
+It is used for examples that a person gave; names are not compared.
+"""
 _MOST_TRIED = 60
 _LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How an editor did on edits that its vector had not seen: as many right of so many, above a score."""
+    """The score that an editor must reach, from tests on edits that its vectors had not seen.
+
+    Of `said` answers with a high enough score, `right` were right.
+    """
 
     threshold: float
     right: int
@@ -54,9 +62,12 @@ class _Said:
 
 
 def calibrate(editor: FewShotEditor, edits: Sequence[Edit], shown: Demonstrations) -> Calibration | None:
-    """The lowest score above which nine in ten answers were right: the left-out edits' own befores, which should become
-    their afters, and their afters, which should stay. A handful of edits does not show how low a right answer may
-    score, so as much again is allowed, down to the next wrong one. None where too few are right."""
+    """Return the lowest score above which nine in ten answers were right; None if too few are right.
+
+    Edits are left out one at a time. The before of the edit should become its after, and its after should stay as it
+    is. A few edits do not show how low a right answer may score, so the threshold is doubled (scores are logarithms),
+    but not set below the score of the next wrong answer.
+    """
     judges = spread(range(len(edits)), _JUDGES) if len(edits) > 1 else []
     asked, wanted, others = [], [], []
     allowed_changes = 2 * len(judges) * [frozenset(map(editor.changed_tokens, edits))]
@@ -84,16 +95,16 @@ def calibrate(editor: FewShotEditor, edits: Sequence[Edit], shown: Demonstration
 def find_by_editor(
     editor: FewShotEditor, edits: Sequence[Edit], files: Sequence[File], past: Evidence
 ) -> tuple[Suggestion, ...]:
-    """Return the places where the editor is as sure as it must be to do what the edits did.
+    """Return suggestions for which the editor is sure enough that it does what the edits did.
 
-    `past` says how often people made the reverse edit and how long ago they last made this one. The confidence of a
-    place follows as for a rule: from how often the editor was right, and from how many places people have left alone.
+    `past` holds how often people made the reverse edit, and how long ago they last made this one. The confidence is
+    computed as for a rule: from how often the editor was right, and from how many matches people have left alone.
     """
     names = _shared_names(edits)
     candidates = list(islice(_candidates(edits, files, names), _MOST_TRIED)) if names else []
     if not candidates:
         return ()
-    # Read as the places will be: as pieces of code without their files.
+    # Read the edits as the statements will be read: as snippets without their files.
     pieces = [snippet_edit(each.before.text, each.after.text, each.language) for each in edits]
     shown = editor.show(pieces)
     sure = calibrate(editor, pieces, shown)
@@ -107,7 +118,7 @@ def find_by_editor(
     ]
     evidence = replace(past, matched=sure.said, edited=sure.right, left=len(found))
     why = (
-        f"no rule; the editor was right on {sure.right} of {sure.said} when it had not seen the edit; "
+        f"no rule; {sure.right} of {sure.said} answers of the editor were right on edits that it had not seen; "
         f"{evidence.left} such places are left"
     )
     return tuple(as_suggestion(file, match, evidence.confidence, why) for file, match in found)
@@ -119,8 +130,11 @@ def _answers(
     shown: Sequence[Demonstrations],
     allowed_changes: Sequence[frozenset[ChangedTokens]],
 ) -> list[SnippetCandidate | None]:
-    """What the editor would make of pieces of code, given with their languages, when it is to do as the edits did that
-    are shown beside each. None where it would do something else, or cannot say it, or it would not parse."""
+    """Return the editor's best answer for each text in `asked`, given the demonstrations beside it.
+
+    `asked` holds snippets with their languages. An answer is None if the model cannot read the snippet, if the answer
+    would make none of the allowed changes, or if it would not parse.
+    """
     edits = [_readable(editor, *each) for each in asked]
     places = [place for place, edit in enumerate(edits) if edit is not None]
     found = editor.suggest(
@@ -138,7 +152,7 @@ def _answers(
 
 
 def _readable(editor: FewShotEditor, text: str, language: str) -> Edit | None:
-    """A piece of code that is to be edited; None where the model cannot read it."""
+    """Return a snippet as an edit whose after is to be found; None if the model cannot read it."""
     try:
         edit = snippet_edit(text, "", language)
         editor.model.exampler(edit, with_after=False)
@@ -154,8 +168,10 @@ def _rewritten(
     candidates: Iterable[tuple[File, int, int]],
     threshold: float,
 ) -> Iterator[tuple[File, Match]]:
-    """The candidates for which the editor is sure enough and does what one of the edits does, with what it would write,
-    those of a file together."""
+    """Yield the candidates that the editor rewrites with a high enough score, as matches in their files.
+
+    Each match makes the same change as one of the edits. The matches of a file follow each other.
+    """
     places = [(*place, decode(place[0].data[place[1] : place[2]])) for place in candidates]
     asked = [(_indent_at(file.data, start) + before, file.language) for file, start, _, before in places]
     answers = _answers(editor, asked, len(asked) * [shown], len(asked) * [frozenset(map(editor.changed_tokens, edits))])
@@ -165,18 +181,21 @@ def _rewritten(
 
 
 def _indent_at(data: bytes, start: int) -> str:
-    """The white space in front of a place, where its line has nothing else there."""
+    """Return the white space in front of a position; empty if its line has other text there."""
     lead = data[data.rfind(b"\n", 0, start) + 1 : start]
     return decode(lead) if not lead.strip(b" \t") else ""
 
 
 def finder_like(editor: FewShotEditor, examples: Sequence[Edit], sure: float) -> Finder:
-    """Finds, in texts of the examples' language, statements like their befores, and rewrites them as the editor would,
-    where it does what one of the examples does, and is right with a chance of at least `sure` as far as it can tell."""
+    """Return a finder that rewrites statements that look like the befores of examples.
+
+    The texts must be in the examples' language. A statement is rewritten if the editor makes the same change as one of
+    the examples and estimates a probability of at least `sure` that it is right.
+    """
     shown = editor.show(examples)
     language = examples[0].language
     pieces = [snippet_edit(edit.before.text, edit.after.text, edit.language) for edit in examples]
-    # What a single example has, another place may have otherwise, but not what is called where it changes.
+    # Another place may have other names than a single example, but not those that are called next to the change.
     names = _shared_names(examples) if len(examples) > 1 else _called(pieces[0])
     models = [
         _Model.of(edit.before.tokens, changed_tokens_between(edit.model_before, edit.model_after), names)
@@ -196,19 +215,22 @@ def finder_like(editor: FewShotEditor, examples: Sequence[Edit], sure: float) ->
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """A before that others are compared with: what its edit takes away must be there, and some names; the rest may have
-    others."""
+    """A before that statements are compared with.
+
+    A statement must contain the tokens that the edit removes, and some names. Its other names may differ.
+    """
 
     needed: frozenset[str]
     pairs: frozenset[tuple[str, str]]
 
     @classmethod
     def of(cls, before: Tokens, changed_tokens: ChangedTokens, names: frozenset[str]) -> _Model:
+        """Return the model of an edit's before."""
         needed = names | {token for sign, token in changed_tokens if sign == "-"}
         return cls(needed, _pairs(before, needed))
 
     def likeness(self, tokens: Tokens) -> float:
-        """Of a statement, from 0 to 1; 0 where the edit could not be made."""
+        """Return the similarity of a statement, from 0 to 1; 0 if the edit cannot be made there."""
         if not self.needed <= frozenset(tokens):
             return 0.0
         pairs = _pairs(tokens, self.needed)
@@ -216,20 +238,20 @@ class _Model:
 
 
 def _pairs(tokens: Tokens, own: frozenset[str]) -> frozenset[tuple[str, str]]:
-    """Neighbouring tokens, all words but some alike."""
+    """Return the pairs of neighbouring tokens, with all words that are not in `own` made equal."""
     read = ["word" if _is_word(token) and token not in own else token for token in tokens]
     return frozenset(pairwise(["", *read, ""]))
 
 
 def _most_alike(models: Sequence[_Model], file: File) -> list[tuple[File, int, int]]:
-    """The statements of a file that are most like one of the models, in the order of the file."""
+    """Return the statements of a file that are most similar to one of the models, in file order."""
     found = [(max(each.likeness(tokens) for each in models), start, end) for start, end, tokens in _statements(file)]
     best = sorted((each for each in found if each[0] >= _ALIKE), reverse=True)[:_MOST_TRIED]
     return [(file, start, end) for _, start, end in sorted(best, key=lambda each: each[1:])]
 
 
 def _shared_names(edits: Sequence[Edit]) -> frozenset[str]:
-    """The names that all the edits' befores have."""
+    """Return the names that occur in the befores of all edits."""
     shared = frozenset.intersection(*(frozenset(edit.before.tokens) for edit in edits))
     return frozenset(token for token in shared if _is_word(token))
 
@@ -239,7 +261,7 @@ def _is_word(token: str) -> bool:
 
 
 def _called(edit: Edit) -> frozenset[str]:
-    """The names that stay, next to what changes, and are called or are members."""
+    """Return the unchanged names next to the change that are called or are members."""
     before = edit.before.tokens
     places = align(before, edit.after.tokens).positions
     near = {
@@ -256,7 +278,10 @@ def _called(edit: Edit) -> frozenset[str]:
 
 
 def _candidates(edits: Sequence[Edit], files: Sequence[File], names: frozenset[str]) -> Iterator[tuple[File, int, int]]:
-    """Statements like one of the edits' befores, with some names and with those that the edits take away."""
+    """Yield statements that look like the before of one of the edits.
+
+    Each contains the given names and the names that the edits remove.
+    """
     befores = [frozenset(edit.before.tokens) for edit in edits]
     afters = {edit.after.tokens for edit in edits}
     needed = names | signature_of(edits[0]).removed_names
@@ -272,7 +297,7 @@ def _candidates(edits: Sequence[Edit], files: Sequence[File], names: frozenset[s
 
 
 def _statements(file: File) -> Iterator[tuple[int, int, Tokens]]:
-    """Where the statements of a file stand, long ones left out, and their tokens."""
+    """Yield the span and the tokens of each statement of a file, except for long statements."""
     language = get(file.language)
     if not isinstance(language, Language):
         return

@@ -1,5 +1,7 @@
-"""Evidence: what history says of a rule. In the files where people made its edit, as they were before, which of its
-matches did they edit?
+"""Evidence: what the history says about a rule.
+
+The rule is run on the files in which people made its edit, as they were before that. Evidence counts how many of its
+matches people edited.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from editvec.rules.rule import Rule
 from editvec.vcs.old_files import FoundEdit, Moment, OldFiles
 
 MAX_FILES = 24
-"""Old versions of files that a rule is tried on."""
+"""Maximum number of old file versions that a rule is run on."""
 
 
 class RuledEdits(NamedTuple):
@@ -29,21 +31,24 @@ class RuledEdits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What people did where a rule matched files in which they made such edits, as those files were before."""
+    """What people did with a rule's matches in the files in which they made such edits.
+
+    The files are taken as they were before the edits.
+    """
 
     matched: int
     edited: int
-    """Matches among `matched` that were edited in that commit."""
+    """Number of the `matched` matches that were edited in that commit."""
     reversed: int = 0
-    """Times that people made the reverse edit."""
+    """Number of times that people made the reverse edit."""
     left: int = 0
-    """Matches in the files of today: nobody has edited them so far."""
+    """Number of matches in today's files, which nobody has edited so far."""
     years: float = 0.0
     """Years between the last such edit and the end of the history."""
 
     @property
     def share(self) -> float:
-        """Return the share of all matches, then and today, that were edited and not taken back."""
+        """Return the share of all matches, then and today, that were edited and not reversed later."""
         return (self.edited + 1) / (self.matched + self.left + 2) * self._forward
 
     @property
@@ -52,12 +57,13 @@ class Evidence:
 
     @property
     def confidence(self) -> float:
-        """Return how sure it is that a match is due.
+        """Return the estimated probability that a match is due.
 
-        It is the share of matches that people edited, less the share of reverse edits, and less the longer ago they
-        last made the edit. A match that is left today may be due or fine as it is: it counts a quarter, and more the
-        longer people have left it alone. One edit and one match are added, so that little evidence is never perfect.
-        The constants come from a back-test on histories (`benchmarks/backtest.py`).
+        It is the share of matches that people edited. It is lower if they also made the reverse edit, and the longer
+        ago they last made the edit. A match that is left today may be due or may be fine as it is: it counts as a
+        quarter of a match, and as more the longer people have left it alone. One edited and one unedited match are
+        added, so that little evidence never gives certainty. The constants come from a back-test on histories
+        (`benchmarks/backtest.py`).
         """
         weight = min(1.5, 0.25 + 0.3 * self.years)
         precision = (self.edited + 1) / (self.matched + weight * self.left + 2)
@@ -65,7 +71,7 @@ class Evidence:
         return precision * self._forward * fresh
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the evidence as JSON values."""
         return {
             "matched": self.matched,
             "edited": self.edited,
@@ -77,9 +83,9 @@ class Evidence:
 
 
 def collect_evidence(old_files: OldFiles, ruled: Sequence[RuledEdits], language: str) -> list[Evidence | None]:
-    """Return the evidence for rules of one language; None where no old version of a file could be read.
+    """Return the evidence for each rule of one language; None if no old version of a file could be read.
 
-    All rules run at once, and each is judged on its own files. A line that stands in several versions of a file counts
+    All rules run at once, and each is judged on its own files. A line that occurs in several versions of a file counts
     once.
     """
     made = [_moments(old_files, each.edits) for each in ruled]
@@ -103,7 +109,7 @@ def collect_evidence(old_files: OldFiles, ruled: Sequence[RuledEdits], language:
 
 
 def _moments(old_files: OldFiles, edits: Sequence[Edit]) -> dict[Moment, list[FoundEdit]]:
-    """Return the old files in which edits were found again, at most MAX_FILES of them."""
+    """Return the old files in which the edits were found again, at most MAX_FILES of them."""
     found: dict[Moment, list[FoundEdit]] = defaultdict(list)
     for each in filter(None, map(old_files.find, edits)):
         found[each.moment].append(each)
@@ -111,6 +117,6 @@ def _moments(old_files: OldFiles, edits: Sequence[Edit]) -> dict[Moment, list[Fo
 
 
 def _lines_of(data: bytes, start: int, end: int) -> bytes:
-    """Return the lines that bytes [start, end) are on, without the white space around them."""
+    """Return the lines that contain the bytes [start, end), without the white space around them."""
     last = data.find(b"\n", end)
     return data[data.rfind(b"\n", 0, start) + 1 : last if last >= 0 else len(data)].strip()

@@ -1,4 +1,4 @@
-"""From examples that a person typed to what finds the places for them: rules, and the neural editor."""
+"""Turn examples that a person gave into rules, and into finders that use the neural editor."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def rules_like(like: Sequence[tuple[str, str]], languages: Sequence[str], *, needed: bool = True) -> list[Rule]:
-    """Return the verified rules of examples in each of the languages in which there are some.
+    """Return the verified rules that the examples give in each of the languages.
 
     Raises:
-        UserError: No language is given, or rules are needed and there are none.
+        UserError: No language is given, or there is no rule although `needed` is true.
     """
     if not languages:
-        raise UserError("say what the example is written in, such as --language csharp.")
+        raise UserError("the language of the example is unknown. Give it, for example with --language csharp.")
     reason = ""
     found: list[Rule] = []
     for language in languages:
@@ -37,7 +37,7 @@ def rules_like(like: Sequence[tuple[str, str]], languages: Sequence[str], *, nee
             examples = [example for edit in edits if (example := edit_example(edit)) is not None]
             reason = why_not(examples) if len(examples) == len(edits) else f"it does not parse as {language}"
     if not found and needed:
-        raise UserError(f"no rule can be made of the example: {reason}.")
+        raise UserError(f"no rule can be made from the example: {reason}. Give another example.")
     return found
 
 
@@ -50,14 +50,14 @@ def finders_like(
     """Return the neural editor as a finder for each of the languages in which the examples parse.
 
     Raises:
-        UserError: The examples parse in none of them.
+        UserError: The examples parse in none of the languages.
     """
     from editvec.neural.model import EditModel, load
 
     examples = {language: _edits(like, language) for language in languages}
     parsed = {language: edits for language, edits in examples.items() if all(map(edit_example, edits))}
     if not parsed:
-        raise UserError("the examples do not parse in the language of the files. Say which it is with --language.")
+        raise UserError("the examples do not parse in the language of the files. Give their language with --language.")
     editor = FewShotEditor(model if isinstance(model, EditModel) else load(model))
     return {language: finder_like(editor, edits, sure) for language, edits in parsed.items()}
 

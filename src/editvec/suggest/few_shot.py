@@ -1,9 +1,10 @@
-"""Few-shot editing: write what demonstrations did, and rank the answers.
+"""Few-shot editing: do what demonstrations did, and rank the answers.
 
-The vector of another edit says what to do, but an editor that is given one is overconfident. Its answer can be read
-back: `before -> answer` is an edit, too, and its vector is close to those of the demonstrations when it does the same.
-So answers are ranked by their probability, by the cosine of their vector to the demonstrations, and by how much of the
-change of the tree they share. A name that the model does not know is taken from the demonstration that introduced it.
+The vector of another edit tells an editor what to do, but an editor that is given one is overconfident. Its answer can
+be read back: `before -> answer` is an edit, too, and its vector is close to those of the demonstrations if it does the
+same. Answers are therefore ranked by their probability, by the cosine of their vector with the demonstrations, and by
+their tree similarity to the demonstrations. A name that the model does not know is taken from the demonstration that
+introduced it.
 """
 
 from __future__ import annotations
@@ -34,18 +35,20 @@ if TYPE_CHECKING:
     from editvec.neural.model import EditModel
 
 MOST_TRIED = 5
-"""Where many edits are shown, as many of their vectors are written with."""
+"""Maximum number of demonstrations whose vectors the editors write with."""
 LEAST_ANSWERS = 10
-"""With each vector, as many answers are there to choose from."""
+"""Minimum number of answers that an editor writes with each vector."""
 MOST_COMPARED = 3
-"""Where many edits are shown, the changes of as many are compared with an answer's."""
+"""Maximum number of demonstrations whose tree changes are compared with that of an answer."""
 _WEIGHT, _TREE_SIMILARITY = 30.0, 1.0
-"""What likeness and tree similarity weigh beside the logarithm of the probability."""
+"""Weights of the cosine and of the tree similarity beside the log-probability."""
 _LINE, _LINE_AS_TREES = (0.38, 1.1), (0.31, 1.2)
-"""From that to the logit of being right, without tree similarity and with it: slope and offset. All of these were
-fitted on edits that share their shapes (`benchmarks/imitation.py`)."""
+"""Slope and offset from the weighted sum to the logit of being right, without and with tree similarity.
+
+All of these constants were fitted on edits that share their signatures (`benchmarks/imitation.py`).
+"""
 SETTINGS = (MOST_TRIED, LEAST_ANSWERS, MOST_COMPARED, _WEIGHT, _TREE_SIMILARITY, _LINE, _LINE_AS_TREES)
-"""All that decides between answers, for those who keep them."""
+"""All constants that decide between answers, for callers that store answers."""
 
 
 _WORD = re.compile(r"\w+")
@@ -53,8 +56,10 @@ _QUOTES = frozenset("\"'`")
 
 
 def is_made_of(token: str, edit: Edit) -> bool:
-    """Whether a literal that an edit puts in is made of what it takes away, such as a string with the words of another:
-    then it says nothing about any other place."""
+    """Return whether a literal that an edit inserts is made from text that the edit removes.
+
+    An example is a string that repeats the words of a removed one. Such a literal says nothing about other places.
+    """
     if not _QUOTES & set(token):
         return False
     gone = set(edit.before.tokens).difference(edit.after.tokens)
@@ -69,30 +74,33 @@ def _some(values: Sequence[_T], rows: Sequence[int]) -> tuple[_T, ...]:
 
 
 class Demonstrations(NamedTuple):
-    """Some edits to do as, at least one."""
+    """The edits whose change is to be repeated; there is at least one."""
 
     vectors: NDArray[np.float32]
-    """[edits, edit_dim]."""
+    """Edit vectors, [edits, edit_dim]."""
     unnamed: tuple[Tokens, ...] = ()
-    """For each the tokens that it puts in and that the model has no name for; empty where nobody knows."""
+    """For each edit, the inserted tokens that the model has no name for; empty if unknown."""
     sites: tuple[Site | None, ...] = ()
-    """For each where it changes its tree, where it has one; empty where nobody knows."""
+    """For each edit, the site of its change in the tree, or None; empty if unknown."""
     afters: tuple[Version, ...] = ()
-    """What each came to, for its habits; empty where nobody knows."""
+    """For each edit, its version after, which shows its spacing habits; empty if unknown."""
 
     def at(self, rows: Sequence[int]) -> Demonstrations:
-        """Some of them."""
+        """Return the demonstrations in the given rows."""
         return Demonstrations(
             self.vectors[rows], _some(self.unnamed, rows), _some(self.sites, rows), _some(self.afters, rows)
         )
 
     def without(self, row: int) -> Demonstrations:
-        """All but one."""
+        """Return all demonstrations but the one in the given row."""
         return self.at([at for at in range(len(self.vectors)) if at != row])
 
     def named(self, row: int, tokens: Tokens) -> Tokens | None:
-        """What an editor wrote with one edit's vector, with that edit's own tokens where it had no name; None where it
-        cannot be told which."""
+        """Return an editor's tokens, with the unknown ones replaced by the names of a demonstration.
+
+        `tokens` were written with the vector of the demonstration in the given row. Return None if it is unclear which
+        name belongs where.
+        """
         names = self.unnamed[row] if self.unnamed else ()
         unknown = MARKS[UNKNOWN]
         number = tokens.count(unknown)
@@ -105,19 +113,22 @@ class Demonstrations(NamedTuple):
 
 
 class FewShotAnswer(NamedTuple):
-    """What an editor wrote to do as some edits did."""
+    """An answer that an editor wrote to do what demonstrations did."""
 
     tokens: Tokens
     log_prob: float
-    """Averaged over the vectors that it wrote with."""
+    """Logarithm of the probability, averaged over the vectors that the editors wrote with."""
     likeness: float | None
-    """The largest cosine between its vector and one of those shown; None where it could not be read back."""
+    """Largest cosine of its vector with a demonstration's; None if it could not be read back."""
     tree_similarity: float | None = None
-    """How much of its change of the tree it shares with one of those shown; None where these change none."""
+    """Largest tree similarity to a demonstration; None if no demonstration has a site in its tree."""
 
     @property
     def score(self) -> float:
-        """The logarithm of the chance that it is right; where it could not be read back, of its probability."""
+        """Return the logarithm of the estimated probability that the answer is right.
+
+        If the answer could not be read back, return its log-probability instead.
+        """
         if self.likeness is None:
             return self.log_prob
         slope, offset = _LINE if self.tree_similarity is None else _LINE_AS_TREES
@@ -129,7 +140,7 @@ class FewShotAnswer(NamedTuple):
 
 
 class SnippetCandidate(NamedTuple):
-    """A candidate as text, with the names and literals of the snippet that it is for."""
+    """A candidate as text, with the names and literals of the snippet for which it was written."""
 
     text: str
     tokens: Tokens
@@ -139,7 +150,7 @@ class SnippetCandidate(NamedTuple):
 class FewShotEditor:
     """A model as a few-shot editor.
 
-    Each editor of the model writes with the vector of each demonstration; the answers are encoded again and ranked by
+    Each editor of the model writes with the vector of each demonstration. The answers are encoded again and ranked by
     how similar they are to the demonstrations.
     """
 
@@ -147,7 +158,7 @@ class FewShotEditor:
         self.model = model
 
     def show(self, edits: Sequence[Edit]) -> Demonstrations:
-        """Return edits as demonstrations, in their order."""
+        """Return edits as demonstrations, in the same order."""
         examples = self.model.exampler.all(edits)
         unnamed, places = [], []
         for edit, example in zip(edits, examples, strict=True):
@@ -161,9 +172,9 @@ class FewShotEditor:
     def write_like(
         self, edits: Sequence[Edit], shown: Sequence[Demonstrations], *, k: int = 5
     ) -> list[list[Candidate]]:
-        """Return the `k` best candidates for each edit's before and context, by the demonstrations beside it.
+        """Return the `k` best candidates for each edit, given the demonstrations beside it.
 
-        The edits' own `after` is not read.
+        Only the before and the context of the edits are read, not their `after`.
         """
         return [
             [Candidate(each.tokens, each.score, True) for each in found[:k]]
@@ -178,11 +189,11 @@ class FewShotEditor:
         k: int = 5,
         allowed_changes: Sequence[frozenset[ChangedTokens]] | None = None,
     ) -> list[list[FewShotAnswer]]:
-        """Return all that `write_like` chooses from, the best first.
+        """Return all answers that `write_like` chooses from, the best first.
 
-        Left out is an answer with a token that neither the model nor the demonstrations can name, one that does not
-        parse although `before` does, and, where `allowed_changes` are given, one that makes none of them. An encoder
-        that reads trees cannot read answers back: those are ranked by their probability alone.
+        An answer is left out if it has a token that neither the model nor the demonstrations can name, if it does not
+        parse although `before` does, or if it makes none of the `allowed_changes`, where these are given. An encoder
+        that reads trees cannot read answers back; its answers are ranked by their probability alone.
         """
         examples = [self.model.exampler(edit, with_after=False) for edit in edits]
         pools: list[dict[Tokens, float]] = [{} for _ in edits]
@@ -224,7 +235,7 @@ class FewShotEditor:
     ) -> Iterator[tuple[int, Tokens, float]]:
         """Yield what each editor wrote for each edit with each vector.
 
-        Each item is the edit's position, the tokens, and their share of the mean log-probability.
+        Each item is the position of the edit, the tokens, and the logarithm of their share in the mean probability.
         """
         writers: list[tuple[EditModel, Sequence[Example | None]]] = [(self.model, examples)]
         if self.model.second is not None:
@@ -256,7 +267,10 @@ class FewShotEditor:
         shown: Sequence[Demonstrations],
         pools: Sequence[Mapping[Tokens, float]],
     ) -> list[float | None]:
-        """Return the cosine of each answer of each pool to its nearest demonstration; None if it cannot be read."""
+        """Return the largest cosine of each answer in the pools with a demonstration.
+
+        The cosine is None if the encoder reads trees, because then answers cannot be read back.
+        """
         pairs = [(owner, tokens) for owner, pool in enumerate(pools) for tokens in pool]
         if self.model.network.encoder.needs_trees:
             return [None] * len(pairs)
@@ -276,16 +290,20 @@ class FewShotEditor:
         k: int = 5,
         allowed_changes: Sequence[frozenset[ChangedTokens]] | None = None,
     ) -> list[list[SnippetCandidate]]:
-        """Return the `k` best candidates for each edit's `before`, as text, by the demonstrations beside it.
+        """Return the `k` best candidates for each edit as texts, given the demonstrations beside it.
 
-        The edits' own `after` is not read. Left out is what cannot be put into the words of `before` and, where
-        `allowed_changes` are given, what makes none of them.
+        Only the before and the context of the edits are read, not their `after`. A candidate is left out if it cannot
+        be written with the names of `before`, or if it makes none of the `allowed_changes`, where these are given.
+
+        Raises:
+            UserError: The edit vectors do not have the shape that the model needs.
         """
         for vectors, *_ in shown:
             if vectors.ndim != 2 or not len(vectors) or vectors.shape[1] != self.model.edit_dim:
                 shape = vectors.shape[1:]
                 raise UserError(
-                    f"an edit vector of this model has {self.model.edit_dim} numbers, this one's shape is {shape}."
+                    f"an edit vector of this model has {self.model.edit_dim} numbers, but the shape of this one is "
+                    f"{shape}. Use a vector of this model."
                 )
         suggested = []
         for edit, each_shown, answers in zip(
@@ -302,11 +320,11 @@ class FewShotEditor:
         return suggested
 
     def changed_tokens(self, edit: Edit) -> ChangedTokens:
-        """Return what an edit adds and removes, as this model reads it."""
+        """Return the tokens that an edit adds and removes, as this model reads them."""
         return changed_tokens_between(*read_tokens(edit, lowercase=self.model.config.lowercase)[:2])
 
     def _restored(self, edit: Edit, before: Tokens, answer: FewShotAnswer, habits: Habits) -> SnippetCandidate | None:
-        """Return an answer with the edit's own names and literals; None where one is missing."""
+        """Return an answer with the edit's own names and literals; None if one of them is missing."""
         kept = [
             (place.before, place.after)
             for place in align(before, answer.tokens).positions

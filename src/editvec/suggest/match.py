@@ -1,4 +1,7 @@
-"""Match rules and other finders over files: what each file would become. Nothing is written here."""
+"""Match rules and other finders in files, and plan what each file would become.
+
+This module writes nothing.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,14 @@ from editvec.syntax.treesitter import Parsed
 from editvec.vcs.worktree import File
 
 Finder = Callable[[Sequence[bytes]], list[list[Match]]]
-"""Finds matches in texts, which are UTF-8, and says what should stand there."""
+"""A function that finds matches in UTF-8 texts, each with the text that should replace it."""
 
 
 _MAX_ROUNDS = 8
-"""A match inside another one is made in the next round; nothing sensible nests deeper."""
+"""Maximum number of rounds.
+
+A match inside another one is edited in the next round; real code does not nest deeper than this.
+"""
 
 
 def plan_files(
@@ -33,10 +39,10 @@ def plan_files(
     *,
     also: Finder | None = None,
 ) -> list[FilePlan]:
-    """Return what rules of one language would change in texts of that language, in order.
+    """Return plans of what rules of one language would change in texts of that language, in order.
 
-    Texts that do not change are left out. What the finder `also` finds counts where no rule matches; with it, `rules`
-    may be empty.
+    Texts that do not change are left out. Matches of the finder `also` are used where no rule matches; if it is given,
+    `rules` may be empty.
     """
     language = languages.get(language_name or rules[0].language)
     before = [(path, data, FileText(data)) for path, data in texts]
@@ -56,7 +62,9 @@ def plan_files(
             try:
                 made = [source.edit(match.start, match.end, match.replacement or "") for match in fit]
             except UnicodeEncodeError as error:
-                problems[number] = f"{source.codec} has no {error.object[error.start : error.end]!r}"
+                problems[number] = (
+                    f"its encoding {source.codec} cannot represent {error.object[error.start : error.end]!r}"
+                )
                 continue
             small = [smaller for edit in made if (smaller := shrink(source.data, edit))]
             if small:
@@ -76,14 +84,16 @@ def plan_files(
 
 
 def _beside(matches: list[Match], others: list[Match]) -> list[Match]:
-    """Return matches, and the others that do not overlap with them."""
+    """Return matches, followed by the other ones that do not overlap with them."""
     free = [each for each in others if not any(each.start < one.end and one.start < each.end for one in matches)]
     return matches + free
 
 
 def keep_sound(file: File, matches: list[Match]) -> list[Match]:
-    """Return the matches that can be written: they keep their meaning where they stand (see `fitting`), the file parses
-    as well as before, and they are no imports, which are only due together with their uses.
+    """Return the matches that can be written.
+
+    A match is kept if it keeps its meaning where it stands (see `fitting`) and the file parses as well as before.
+    Imports are dropped, because an import is only due together with its uses.
     """
     language = get(file.language)
     if not matches or not isinstance(language, Language):

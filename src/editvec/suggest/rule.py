@@ -1,4 +1,4 @@
-"""Make rules of examples."""
+"""Make verified rules from examples."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MadeRules:
     rules: list[VerifiedRule] = field(default_factory=list)
     num_examples: int = 0
     reason: str = ""
-    """Why there is no rule; empty where there is one."""
+    """Why there is no rule; empty if there is one."""
 
     @property
     def yaml(self) -> str:
@@ -50,30 +50,33 @@ def rule(
     out: Path | None = None,
     test: bool = False,
 ) -> MadeRules:
-    """Make verified rules of examples: what they share stays, what differs becomes a metavariable.
+    """Make verified rules from examples: what they share stays, what differs becomes a metavariable.
 
-    `examples` are pairs of files or, with `text`, of snippets; otherwise the examples are mined edits of the file
-    `edits`: those with the `ids`, or all. The rules are written to `out`, with ast-grep's tests beside them if `test`.
+    `examples` are pairs of files or, with `text`, of snippets. Without them, the examples are mined edits from the file
+    `edits`: those with the given `ids`, or all. The rules are written to `out` if it is given. With `test`, ast-grep's
+    tests of the rules are written beside them.
 
     Raises:
-        UserError: The examples cannot be read, or the options make no sense together.
+        UserError: The examples cannot be read, or the options contradict each other.
 
     Example:
         >>> import editvec
         >>> made = editvec.rule(examples=[("x = x + 1;", "x++;")], text=True, language="csharp")
         >>> made.rules[0].rule.summary
-        '$X = $X + 1;  →  $X++;'
+        '$X = $X + 1  →  $X++'
     """
     if bool(examples) == bool(edits):
-        raise UserError("give examples with --from BEFORE AFTER, or mined edits with --edits FILE.")
+        raise UserError("give either examples with --from BEFORE AFTER or mined edits with --edits FILE.")
     if ids and not edits:
-        raise UserError(f"{ids[0]} is left over. Give more examples with --from BEFORE AFTER, or --edits FILE for ids.")
+        raise UserError(
+            f"{ids[0]} is read as the id of an edit, which needs --edits FILE. Add examples with --from BEFORE AFTER."
+        )
     if test and out is None:
-        raise UserError("--test writes files beside the rules. Say where with -o rule.yml.")
+        raise UserError("--test writes tests beside the rules. Give the file of the rules with -o rule.yml.")
     if examples and not text:
         shown = [_file_example(*each, language) for each in examples]
         if len({example.language.name for example in shown}) > 1:
-            raise UserError("the examples are in several languages. Make a rule for each.")
+            raise UserError("the examples are in several languages. Make a rule for each language.")
         made = MadeRules(induce(shown), len(shown))
     else:
         given = _edits_of(str(edits), ids) if edits else _snippets(examples, language)
@@ -91,18 +94,18 @@ def rule(
 def _file_example(before: str, after: str, language: str | None) -> RuleExample:
     known = get(language) if language else language_of(before)
     if known is None:
-        raise UserError(f"{before}: what is it written in? Say so with --language, or give --text for pieces of code.")
+        raise UserError(f"the language of {before} is unknown. Give --language, or --text if it is a snippet.")
     if not isinstance(known, Language):
-        raise UserError(f"{before} is prose. Give sentences with --text --language {known.name}.")
+        raise UserError(f"{before} is prose. Give single sentences instead, with --text --language {known.name}.")
     for name in (before, after):
         if not Path(name).is_file():
-            raise UserError(f"{name} is not a file. Give --text if it is a piece of code.")
+            raise UserError(f"{name} is not a file. Give --text if it is a snippet.")
     return file_example(before, known, *(FileText(Path(name).read_bytes()).utf8 for name in (before, after)))
 
 
 def _snippets(examples: Sequence[tuple[str, str]], language: str | None) -> list[Edit]:
     if language is None:
-        raise UserError("say what the examples are written in: --language csharp, python, markdown ...")
+        raise UserError("the language of the examples is missing. Give it, for example with --language csharp.")
     return [snippet_edit(before, after, language, f"example {at}") for at, (before, after) in enumerate(examples, 1)]
 
 
@@ -114,14 +117,14 @@ def _edits_of(file: str, ids: Sequence[str]) -> list[Edit]:
 
 def _reason(examples: Sequence[RuleExample]) -> str:
     if not examples:
-        return "the examples do not parse, or say the same before and after"
+        return "the examples do not parse, or before and after are the same"
     if len({example.language.name for example in examples}) > 1:
         return "the examples are in several languages and have nothing in common"
     return why_not(examples)
 
 
 def _write_tests(out: Path, rules: Sequence[VerifiedRule], examples: Sequence[RuleExample]) -> None:
-    """Write ast-grep's own tests: what must be found (invalid) and what must not (valid)."""
+    """Write ast-grep's tests of the rules: texts that must match (invalid) and must not match (valid)."""
     for each in rules:
         if isinstance(each.rule, InducedRule):
             claimed = [example for example in examples if example.id in each.verification.support]

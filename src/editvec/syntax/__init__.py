@@ -1,6 +1,6 @@
-"""Text → lossless tokens → trees; one small file of facts a language; canonical names and back.
+"""Conversion of text to lossless tokens and trees; facts about each language; canonical names and their reversal.
 
-Knows nothing of git, edits' files or models.
+This package does not know git, files of edits or models.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ __all__ = ["Language", "Markup", "Token", "get", "known", "language_of", "tokeni
 
 
 def tokenize(language: Language | Markup, data: bytes) -> list[Token]:
-    """The tokens of a file in any known language; with the gaps between them they are the file."""
+    """Return the tokens of a file in any known language.
+
+    The tokens and the gaps between them together are the file.
+    """
     if isinstance(language, Markup):
         from editvec.syntax import prose
 

@@ -1,16 +1,16 @@
-"""Canonical names and literals, and the way back.
+"""Canonical names and literals, and the restoration of the original tokens.
 
-Declared names become VAR0, VAR1 … in order of first use over before, after, context before and context behind;
-literals other than 0 and 1 become LITERAL. Two readings of "declared":
+Declared names become VAR0, VAR1, etc. in order of first use over before, after, context before and context behind.
+Literals other than 0 and 1 become LITERAL. There are two definitions of a declared name:
 
-- `SCOPED` (the default): a local counts inside its own function, a field or property inside the file, and an
-  identifier is renamed only where it can mean that variable — not as another object's member, a type, or the name
-  of an argument.
-- `BY_NAME` (the recipe `iclr19`): what the authors' extractor does. A name declared anywhere in the version before
-  is renamed wherever it stands in both versions, one declared only in the version after is renamed there.
+- `SCOPED` (the default): a local name counts inside its own function, and a field or property counts inside the file.
+  An identifier is renamed only where it can mean that variable: not where it is a member of another object, a type or
+  the name of an argument.
+- `BY_NAME` (the recipe `iclr19`): the behaviour of the authors' extractor. A name declared anywhere in the version
+  before is renamed wherever it occurs in both versions. A name declared only in the version after is renamed there.
 
-Every canonical sequence is as long as the tokens it stands for, and `restore` gives exactly those tokens back: a
-name that looks canonical already (`VAR7`, `LITERAL`) is renamed too, so the map stays one to one.
+Each canonical sequence is as long as its original token sequence, and `restore` returns exactly the original tokens. A
+name that already looks canonical (`VAR7`, `LITERAL`) is renamed too, so that the map stays one-to-one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ZERO_OR_ONE = re.compile(r"([01])(?:\.0*)?[uUlLfFdDmM]*|0[xX]0*([01])")
 
 
 class Naming(Enum):
-    """What counts as a declared name."""
+    """The definition of a declared name."""
 
     SCOPED = "scoped"
     BY_NAME = "by-name"
@@ -48,7 +48,7 @@ class Passage(NamedTuple):
 def canonicalise(
     before: Passage, after: Passage, context_before: Passage, context_behind: Passage, naming: Naming
 ) -> Canonical:
-    """The canonical form of an edit's four passages."""
+    """Return the canonical form of the four passages of an edit."""
     numbers: dict[str, str] = {}
     literals: list[str] = []
     declared = _declared_by_name(before.parsed, after.parsed) if naming is Naming.BY_NAME else is_declared
@@ -72,7 +72,7 @@ def canonicalise(
 
 
 def restore(canonical: Canonical) -> tuple[Tokens, Tokens, Tokens, Tokens]:
-    """The tokens that the canonical form was made of: before, after, context before, context behind."""
+    """Return the original tokens of a canonical form: before, after, context before, context behind."""
     literals = iter(canonical.literals)
 
     def original(token: str) -> str:
@@ -94,29 +94,33 @@ def restore(canonical: Canonical) -> tuple[Tokens, Tokens, Tokens, Tokens]:
 
 
 def is_reserved(token: str) -> bool:
-    """Whether a token looks canonical: VARi or LITERAL."""
+    """Return whether a token looks canonical: VARi or LITERAL."""
     return token[:1] in "VL" and _RESERVED.fullmatch(token) is not None
 
 
 def canonical_number(token: str) -> int | None:
-    """i for VARi, None for what is no canonical name."""
+    """Return i for VARi, and None for a token that is not a canonical name."""
     match = _CANONICAL_NAME.fullmatch(token)
     return int(match[1]) if match else None
 
 
 def _is_kept(text: str, by_value: bool) -> bool:
-    """Whether a literal stays as it is: 0 and 1; by value, also when written 1.0 or 0L."""
+    """Return whether a literal stays as it is: 0 and 1.
+
+    With `by_value`, other spellings of these values, such as 1.0 or 0L, stay too.
+    """
     return text in KEPT_LITERALS or (by_value and _ZERO_OR_ONE.fullmatch(text) is not None)
 
 
 def is_declared(parsed: Parsed, leaf: Leaf) -> bool:
-    """Whether the leaf, where it stands, can mean a variable declared in the file."""
+    """Return whether a leaf, at its position, can mean a variable declared in the file."""
     if leaf.role is Role.NAME:
         return leaf.text in parsed.locals_at(leaf.start) or parsed.declares_member(leaf.text)[0]
     return leaf.role is Role.OWN_MEMBER and parsed.declares_member(leaf.text)[1]
 
 
 def _declared_by_name(before: Parsed, after: Parsed) -> Callable[[Parsed, Leaf], bool]:
+    """Return a function that tells whether a leaf is declared by the definition `BY_NAME`."""
     known: dict[tuple[bool, str], bool] = {}
 
     def declared(parsed: Parsed, leaf: Leaf) -> bool:

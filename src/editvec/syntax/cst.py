@@ -1,7 +1,7 @@
-"""A text parsed for patterns: nodes with their bytes and tokens, comments left out.
+"""Concrete syntax trees for templates: nodes with their bytes and tokens, without comments.
 
-Owns the trees that anti-unification looks at. They are tree-sitter's own, strings included, because ast-grep sees the
-same ones.
+This module owns the trees that anti-unification compares. They keep the structure of tree-sitter's trees, also inside
+strings, because ast-grep works on the same trees.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from editvec.syntax.languages import Language
 from editvec.syntax.token import decode
 
 _LARGE = 6_000
-"""Bytes from which on a node is too large for a pattern."""
+"""The size in bytes above which a node is too large to be part of a pattern."""
 
 Key = tuple[str, ...]
-"""What a node says: the texts of its tokens."""
+"""The content of a node: the texts of its tokens."""
 
 
 class Node:
-    """A node of a parsed text: the bytes [start, end) and the tokens [low, high) that it spans."""
+    """A node of a parsed text, with the bytes [start, end) and the tokens [low, high) that it spans."""
 
     __slots__ = (
         "below",
@@ -52,25 +52,25 @@ class Node:
         self.children: list[Node] = []
         self.below: frozenset[tuple[str, Key]] | None = None
         self.whole = True
-        """False where children far from the span were left out."""
+        """Whether the node has all its children; False if children far from the span were left out."""
 
     @property
     def text(self) -> str:
-        """The bytes of the node as text."""
+        """Return the bytes of the node as text."""
         return decode(self.code.data[self.start : self.end])
 
     @property
     def key(self) -> Key:
-        """What the node says, whatever the white space."""
+        """Return the texts of the node's tokens, which do not depend on white space."""
         return tuple(self.code.tokens[self.low : self.high])
 
     @property
     def is_leaf(self) -> bool:
-        """Whether the node is a token."""
+        """Return whether the node is a token."""
         return not self.children
 
     def walk(self) -> Iterator[Node]:
-        """The node and all below it, parents before children, left to right."""
+        """Yield the node and all its descendants, parents before children, left to right."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -78,21 +78,21 @@ class Node:
             stack.extend(reversed(node.children))
 
     def contents(self) -> frozenset[tuple[str, Key]]:
-        """The kinds and texts of the node and all below it."""
+        """Return the kinds and keys of the node and all its descendants."""
         if self.below is None:
             self.below = frozenset((node.kind, node.key) for node in self.walk())
         return self.below
 
 
 def parse(language: Language, data: bytes) -> ts.Tree:
-    """The tree of a text, all of it."""
+    """Return the tree-sitter tree of a whole text."""
     parser = facts_of(language).parser
     parser.included_ranges = [ts.Range(ts.Point(0, 0), ts.Point(0xFFFFFFFF, 0xFFFFFFFF), 0, 0xFFFFFFFF)]
     return parser.parse(data)
 
 
 def num_errors(language: Language, data: bytes) -> int:
-    """How many places of a text the parser could make nothing of."""
+    """Return the number of places in a text that the parser could not read."""
     waiting = [parse(language, data).root_node]
     errors = 0
     while waiting:
@@ -105,7 +105,7 @@ def num_errors(language: Language, data: bytes) -> int:
 
 
 class Cst:
-    """A text and its tree. With a span, large nodes hold only those children that touch it."""
+    """A text and its tree; with a span, large nodes keep only the children that touch it."""
 
     def __init__(self, language: Language, data: bytes, span: tuple[int, int] | None = None) -> None:
         self.language = language
@@ -113,13 +113,16 @@ class Cst:
         self.span = span or (0, len(data))
         self.tokens: list[str] = []
         self.spans: list[tuple[int, int]] = []
-        """The bytes of each token."""
+        """The bytes [start, end) of each token."""
         tree = parse(language, data)
         self.has_error = tree.root_node.has_error
         self.root = self._build(tree)
 
     def _build(self, tree: ts.Tree) -> Node:
-        """The tree without comments and without what is empty. No recursion: files can be deep."""
+        """Build the tree without comments and empty nodes.
+
+        The function uses a stack instead of recursion, because files can be deeply nested.
+        """
         comments = self.language.comments
         start, end = self.span
         root = Node(self, tree.root_node, "", None)
@@ -146,7 +149,7 @@ class Cst:
         return root
 
     def token_at(self, offset: int) -> int:
-        """The number of the first token that ends behind an offset."""
+        """Return the index of the first token that ends behind an offset."""
         return bisect_right(self._ends, offset)
 
     @cached_property
@@ -154,8 +157,10 @@ class Cst:
         return [end for _, end in self.spans]
 
     def around(self, low: int, high: int) -> list[Node]:
-        """The nodes that span at least the tokens [low, high), from the root down; around an empty range those that
-        touch it."""
+        """Return the nodes that contain the tokens [low, high), from the root down.
+
+        For an empty range, these are the nodes that touch it.
+        """
         found: list[Node] = []
         level = [self.root]
         while level:
@@ -170,5 +175,5 @@ class Cst:
 
 
 def _children(node: ts.Node) -> list[tuple[ts.Node, str]]:
-    """The children with their fields, the last first."""
+    """Return the children with the names of their fields, in reverse order."""
     return [(child, node.field_name_for_child(at) or "") for at, child in enumerate(node.children)][::-1]

@@ -1,4 +1,7 @@
-"""A language made ready to parse with: its grammar, its queries, and what was learned of texts that come again."""
+"""Grammars, parsers and compiled queries of the languages, with caches of the names that texts declare.
+
+The caches pay off because the same texts come again in other versions of a file.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,14 @@ _END = 0xFFFFFFFF
 _K = TypeVar("_K")
 _T = TypeVar("_T")
 Captured = tuple[frozenset[str], frozenset[str]]
-"""Names that a query captures as @name and as @member: reached by the bare name, and through `this` or `self`."""
+"""The names that a query captures as @name and as @member.
+
+A name captured as @name is reached as it is, one captured as @member through `this` or `self`.
+"""
 
 
 class Recent(OrderedDict[_K, _T]):
-    """A mapping that forgets its oldest entries beyond a size."""
+    """A mapping with a maximum size that drops its oldest entries."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -37,32 +43,35 @@ class Recent(OrderedDict[_K, _T]):
 
 
 class Declarations:
-    """A query for declared names, with what it captured in texts that may come again."""
+    """A query for declared names, with caches of its captures."""
 
     def __init__(self, grammar: ts.Language, query: str) -> None:
         self.query = ts.Query(grammar, query)
         self.by_text = Recent[int, Captured](200_000)
-        """By the hash of the text that declares them: versions of a file mostly share it."""
+        """The captures by the hash of the declaring text, which versions of a file mostly share."""
         self.outside = Recent[int, dict[str, tuple[bool, bool]]](500)
-        """By the hash of all that stands outside blocks: name → whether that declares it as @name, and as @member."""
+        """The known names by the hash of all the text outside blocks.
+
+        Each name maps to whether that text declares it as @name, and whether as @member.
+        """
 
     def captures(self, node: ts.Node) -> dict[str, list[ts.Node]]:
-        """The nodes that the query captures below a node, by the names of the captures."""
+        """Return the nodes that the query captures below a node, by the names of the captures."""
         return ts.QueryCursor(self.query).captures(node)
 
     def names(self, node: ts.Node) -> Captured:
-        """What the query captures below a node as @name and as @member."""
+        """Return the names that the query captures below a node as @name and as @member."""
         captured = self.captures(node)
         return texts(captured, "name"), texts(captured, "member")
 
 
 def texts(captured: dict[str, list[ts.Node]], name: str) -> frozenset[str]:
-    """The texts of what was captured under a name."""
+    """Return the texts of the nodes captured under a name."""
     return frozenset([decode(node.text) for node in captured.get(name, ()) if node.text])
 
 
 class Facts:
-    """A language made ready: its grammar loaded, its queries compiled, its parser waiting."""
+    """A language ready for parsing: its grammar, its compiled queries and its parser."""
 
     def __init__(self, language: Language) -> None:
         module, function = language.grammar.split(":")
@@ -77,12 +86,15 @@ class Facts:
         self.declared = [(re.compile(before), re.compile(behind)) for before, behind in language.declared]
 
     def parse(self, data: bytes, spans: Sequence[Span] | None = None, old: ts.Tree | None = None) -> ts.Tree:
-        """The tree of a file, or of some bytes of it, in order; on top of an old one whose nodes are where they are in
-        this file."""
+        """Return the tree of a file, or of some of its bytes.
+
+        `spans` are the bytes to parse, in order. `old` is the tree of a previous version whose nodes were moved to
+        their positions in this file; it makes parsing faster.
+        """
         if spans is None:
             self.parser.included_ranges = [ts.Range((0, 0), (_END, _END), 0, _END)]
         else:
-            # Nobody asks for a node's row, but how tree-sitter mends broken code depends on them.
+            # No caller reads a node's row, but tree-sitter's error recovery depends on rows.
             starts = line_starts(data)
             rows = [(line_of(starts, low), line_of(starts, high)) for low, high in spans]
             self.parser.included_ranges = [
@@ -94,5 +106,5 @@ class Facts:
 
 @cache
 def facts_of(language: Language) -> Facts:
-    """The language made ready, once per process."""
+    """Return the facts of a language; they are created once per process."""
     return Facts(language)

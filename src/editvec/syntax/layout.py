@@ -1,10 +1,11 @@
-"""The layout of a file with braces, without a parser: where its types and its function bodies begin and end.
+"""Layout of a file with braces, found without a parser: where its types and its function bodies begin and end.
 
-An edit concerns one member of a file; the other members' bodies need not be parsed to cut it out. `find_braces` finds
-the braces that are code (strings, comments respected) in a fraction of a parser's time, `move_braces` takes them over
-into the next version, `arrange` makes a layout of them (an outline is both), and `near` says which bytes a parser has
-to read for some places: the members there, with the headers and braces of the types around them. Offsets and lines stay
-what they are. Where braces do not add up there is no layout, and all is parsed.
+An edit concerns one member of a file; the bodies of the other members do not have to be parsed to extract the edit.
+`find_braces` finds the braces that are code (it skips strings and comments) in a fraction of the time that a parser
+takes. `move_braces` carries them over to the next version, and `arrange` builds a layout from them. An outline holds
+the braces and the layout. `near` returns the bytes that a parser has to read for given lines: the members there, with
+the headers and braces of the types around them. Offsets and lines do not change. If the braces are not balanced, there
+is no layout and the whole file is parsed.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ _TO_BRACE = re.compile(
     | [^{}] )*+ (?:(?P<brace>[{}])|\Z)""",
     re.X | re.S,
 )
-"""All up to the next brace that is none of a string, a character or a comment, in any of the languages with braces."""
+"""Everything up to the next brace outside strings, characters and comments, in any language with braces."""
 _LONG = re.compile(rb'/\*|\*/|`|"""|[@#R]"|"\#')
-"""What begins or ends a token that may run over lines."""
+"""The beginning or the end of a token that can span several lines."""
 _CONTAINER = re.compile(
     rb"\b(?:namespace|class|struct|interface|enum|record|union|extern|impl|trait|mod|module|type)\b\s*[\w.<:\"(]"
 )
@@ -41,7 +42,7 @@ Span = tuple[int, int]
 
 
 class Container(NamedTuple):
-    """A type or namespace: the segment that its header ends, and its two braces."""
+    """A type or namespace: the index of the segment that ends with its header, and the offsets of its two braces."""
 
     segment: int
     open: int
@@ -49,7 +50,10 @@ class Container(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A function's body, or another block outside all functions: its span, and the segment that its header ends."""
+    """A function's body, or another block outside all functions.
+
+    It has a span and the index of the segment that ends with its header.
+    """
 
     start: int
     end: int
@@ -57,38 +61,49 @@ class Block(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The file as segments of text outside all blocks, the blocks, and the containers around both."""
+    """A file as segments of text outside all blocks, the blocks, and the containers around both."""
 
     segments: list[Span]
     blocks: list[Block]
     containers: list[Container]
     parents: list[int]
-    """For each segment, the one that is the header of the container around it; -1 for none."""
+    """For each segment, the index of the segment with the header of the container around it, or -1."""
 
     def header(self, data: bytes, segment: int) -> Span:
-        """A segment that is wanted only for what it declares, without the comments and imports at its start."""
+        """Return the span of a segment without the comments and imports at its start.
+
+        It is used for a segment that is needed only for its declarations.
+        """
         low, high = self.segments[segment]
         lead = _LEAD.match(data, low, high)
         return (lead.end() if lead else low), high
 
     def alone(self, data: bytes, segment: int) -> list[Span]:
-        """The header of a segment with its tail and all that is around it, without the value of the declaration before
-        it: `string A { get; } = "a"; int B`"""
+        """Return the spans to parse for one segment: its header, its tail and everything around it.
+
+        The initial value of the previous declaration is left out, as `= "a";` in `string A { get; } = "a"; int B`.
+        """
         value = _VALUE_BEHIND.match(data, *self.segments[segment])
         spans = self.around(data, headers=(segment,))
         return without(spans, [value.span()]) if value else spans
 
     def skeleton(self, data: bytes) -> list[Span]:
-        """All headers, the containers' braces, and the blocks' braces with nothing between them."""
+        """Return the spans of all headers, the containers' braces, and the blocks' braces without their contents."""
         return self.around(data, headers=range(len(self.segments)))
 
     def is_glued(self, data: bytes) -> bool:
-        """Whether a declaration goes on behind a brace, so that segments do not make sense alone: `}{`, `} x;`"""
+        """Return whether a declaration continues behind a closing brace, as in `}{` or `} x;`.
+
+        In this case segments cannot be parsed alone.
+        """
         ends = [block.end for block in self.blocks] + [container.close + 1 for container in self.containers]
         return any(_GLUED.match(data, end) for end in ends)
 
     def tail(self, data: bytes, segment: int) -> Span:
-        """What still belongs to a declaration that ends a segment, behind its block: `int[] a = {…}, b;`"""
+        """Return the span behind a segment's block that still belongs to the segment's last declaration.
+
+        For `int[] a = {…}, b;` it is `, b;`. It is (0, 0) if there is none.
+        """
         following = segment + 1
         if following == len(self.segments) or self.parents[following] == segment:
             return 0, 0
@@ -98,8 +113,12 @@ class Layout(NamedTuple):
     def around(
         self, data: bytes, *, blocks: Iterable[int] = (), segments: Iterable[int] = (), headers: Sequence[int] = ()
     ) -> list[Span]:
-        """Those blocks, segments and headers of segments (with their tails), the headers of the blocks, the braces of
-        blocks that are left out, and the headers and braces of all containers around them."""
+        """Return the spans of the chosen parts and of everything around them that a parser needs.
+
+        The parts are blocks, segments, and headers of segments with their tails, all given by index. The result also
+        contains the headers of the blocks, the braces of blocks that are left out, and the headers and braces of all
+        containers around the parts.
+        """
         kept, whole = set(blocks), set(segments)
         wanted = whole.union(headers, [self.blocks[at].segment for at in kept])
         spans: list[Span] = [self.blocks[at][:2] for at in kept] + [self.tail(data, at) for at in headers]
@@ -118,14 +137,14 @@ class Layout(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """A file's braces that are code, and its layout: None when they do not add up."""
+    """The braces of a file that are code, and its layout; the layout is None if the braces are not balanced."""
 
     braces: list[int]
     layout: Layout | None
 
 
 class LayoutChange(NamedTuple):
-    """The bytes [before, before_end) of one version became the bytes [after, after_end) of the next."""
+    """The replacement of the bytes [before, before_end) of one version by [after, after_end) of the next."""
 
     before: int
     before_end: int
@@ -134,19 +153,22 @@ class LayoutChange(NamedTuple):
 
 
 def outline_of(data: bytes) -> Outline:
-    """The outline of a file."""
+    """Return the outline of a file."""
     braces = list(find_braces(data))
     return Outline(braces, arrange(data, braces))
 
 
 def move_outline(outline: Outline, before: bytes, after: bytes, changes: Sequence[LayoutChange]) -> Outline:
-    """The outline of the next version of a file."""
+    """Return the outline of the next version of a file."""
     braces = move_braces(outline.braces, before, after, changes)
     return Outline(braces, arrange(after, braces))
 
 
 def find_braces(data: bytes, start: int = 0) -> Iterator[int]:
-    """Where the braces are that are code, from a place on that is no part of a string or comment."""
+    """Yield the offsets of the braces that are code.
+
+    `start` must not lie inside a string or a comment.
+    """
     for match in _TO_BRACE.finditer(data, start):
         at = match.start("brace")
         if at >= 0:
@@ -154,7 +176,7 @@ def find_braces(data: bytes, start: int = 0) -> Iterator[int]:
 
 
 def move_braces(braces: Sequence[int], before: bytes, after: bytes, changes: Sequence[LayoutChange]) -> list[int]:
-    """The braces of the next version of a file: looked for near the changes only, where that can be."""
+    """Return the braces of the next version of a file, searching only near the changes where possible."""
     moved: list[int] = []
     at = shift = 0
     for change, limit in _apart(braces, changes, len(before)):
@@ -163,7 +185,7 @@ def move_braces(braces: Sequence[int], before: bytes, after: bytes, changes: Seq
         stop = bisect_left(braces, change.before)
         moved += [place + shift for place in braces[at:stop]]
         at, shift = bisect_left(braces, change.before_end), change.after_end - change.before_end
-        # A brace behind the change that was one before: from there on, what was read before is what would be read.
+        # This brace behind the change was already known: from here on, the search would find the known braces again.
         for place in find_braces(after, moved[-1] + 1 if moved else 0):
             if place >= change.after_end:
                 old = place - shift
@@ -177,7 +199,10 @@ def move_braces(braces: Sequence[int], before: bytes, after: bytes, changes: Seq
 
 
 def _apart(braces: Sequence[int], changes: Sequence[LayoutChange], end: int) -> list[tuple[LayoutChange, int]]:
-    """The changes, those without a brace between them made one, each with where the next one begins."""
+    """Return the changes, each with the offset where the next one begins.
+
+    Changes without a brace between them are merged.
+    """
     joined: list[LayoutChange] = []
     for change in changes:
         if joined:
@@ -190,7 +215,7 @@ def _apart(braces: Sequence[int], changes: Sequence[LayoutChange], end: int) -> 
 
 
 def arrange(data: bytes, braces: Iterable[int]) -> Layout | None:
-    """The layout of a file with these braces; None when they do not add up."""
+    """Return the layout of a file with the given braces, or None if they are not balanced."""
     segments: list[Span] = []
     blocks: list[Block] = []
     containers: list[Container] = []
@@ -233,14 +258,20 @@ def arrange(data: bytes, braces: Iterable[int]) -> Layout | None:
 
 @lru_cache(20_000)
 def _opens_container(header: bytes) -> bool:
-    """Whether a type or namespace, and no function, follows what stands before a brace. Versions share most of it."""
+    """Return whether the text before a brace opens a type or namespace instead of a function.
+
+    The result is cached because versions of a file share most of these texts.
+    """
     return _CONTAINER.search(header) is not None
 
 
 def near(
     data: bytes, layout: Layout, line_starts: Sequence[int], places: Sequence[tuple[int, int]], margin: int
 ) -> list[Span]:
-    """What a parser has to read, in order, for the lines [first, last) of interest and some lines around them."""
+    """Return the spans that a parser has to read, in order, for some lines of a file.
+
+    `places` are the ranges of lines [first, last) of interest; `margin` lines around each of them are added.
+    """
     keep = join([_widen(line_starts, first, last, margin) for first, last in places])
     blocks = [at for span in keep for at in _met(layout.blocks, *span)]
     segments = [at for span in keep for at in _met(layout.segments, *span)]
@@ -248,7 +279,7 @@ def near(
 
 
 def join(spans: list[Span]) -> list[Span]:
-    """The spans in order, those that touch made one, empty ones left out."""
+    """Return the spans in order, with adjacent and overlapping spans merged and empty spans left out."""
     joined: list[Span] = []
     for low, high in sorted(spans):
         if low >= high:
@@ -261,7 +292,7 @@ def join(spans: list[Span]) -> list[Span]:
 
 
 def without(spans: Iterable[Span], holes: Sequence[Span]) -> list[Span]:
-    """The spans but for the holes, both in order."""
+    """Return the spans without the holes; both are in order."""
     parts: list[Span] = []
     for low, high in spans:
         for start, end in holes:
@@ -273,7 +304,10 @@ def without(spans: Iterable[Span], holes: Sequence[Span]) -> list[Span]:
 
 
 def _met(spans: Sequence[tuple[int, ...]], low: int, high: int) -> range:
-    """Which of the spans, which are in order and apart, share a byte with [low, high)."""
+    """Return the indices of the spans that share a byte with [low, high).
+
+    The spans must be in order and must not overlap.
+    """
     first = bisect_left(spans, (low,))
     if first and spans[first - 1][1] > low:
         first -= 1

@@ -1,7 +1,7 @@
-"""The leaves of a parse tree: tokens with the role that each plays.
+"""Leaves of a parse tree: tokens with their roles.
 
-Whatever the bytes, the leaves and what is between them are the file: a string is one leaf, comments and white space are
-none, and what the grammar skipped becomes leaves of kind ERROR.
+The leaves and the gaps between them always make up the file, whatever its bytes. A string is one leaf. Comments and
+white space are not leaves. Text that the grammar skipped becomes leaves of kind ERROR.
 """
 
 from __future__ import annotations
@@ -19,18 +19,21 @@ ERROR = "ERROR"
 
 
 class Role(IntEnum):
-    """What a token is to the canonicaliser."""
+    """The role of a token in canonicalisation."""
 
     OTHER = 0
     NAME = 1
-    """An identifier where a variable can stand."""
+    """An identifier in a position where a variable can stand."""
     OWN_MEMBER = 2
     """A member of `this` or `self`."""
     FOREIGN_NAME = 3
-    """An identifier where no variable can stand: a type, another object's member, an argument's name."""
+    """An identifier that cannot be a variable: a type, another object's member, an argument's name."""
     LITERAL = 4
     KEYWORD = 5
-    """An identifier that is a keyword in other places (`file`, `from`): the grammar has the keyword inside it."""
+    """A contextual keyword (`file`, `from`) that is used as an identifier.
+
+    The grammar puts the keyword inside the identifier's node.
+    """
 
 
 class Leaf(NamedTuple):
@@ -44,8 +47,11 @@ class Leaf(NamedTuple):
 
 
 def walk_leaves(language: Language, data: bytes, tree: ts.Tree, start: int, end: int) -> list[Leaf]:
-    """The leaves that begin in the bytes [start, end), in order; what the grammar skipped is of kind ERROR."""
-    # From white space between two nodes a cursor does not find the next one.
+    """Return the leaves that begin in the bytes [start, end), in order.
+
+    Text that the grammar skipped becomes leaves of kind ERROR.
+    """
+    # A cursor does not find the next node from white space between two nodes.
     start += len(data[start:end]) - len(data[start:end].lstrip())
     comments, literals = language.comments, language.literals
     names = language.identifiers | language.member_identifiers
@@ -95,7 +101,7 @@ _CHUNK = re.compile(rb"\S+")
 
 
 def _skipped(data: bytes, low: int, high: int) -> list[Leaf]:
-    """What stands between two leaves and is not white space."""
+    """Return the text between two leaves, other than white space, as leaves of kind ERROR."""
     if low >= high or data[low:high].isspace():
         return []
     return [
@@ -105,7 +111,10 @@ def _skipped(data: bytes, low: int, high: int) -> list[Leaf]:
 
 
 def _role_of_name(language: Language, node: ts.Node, text: str, path: list[str], place: str) -> Role:
-    """What an identifier is, by the kinds of the nodes around it and the field that it fills."""
+    """Return the role of an identifier.
+
+    It depends on the kinds of the nodes around it (`path`) and on the field that it fills (`place`).
+    """
     if text in language.selves:
         return Role.FOREIGN_NAME
     parent = path[-1] if path else ""

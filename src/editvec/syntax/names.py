@@ -1,7 +1,8 @@
-"""Which names a file declares outside what was parsed of it, asked name by name, with as little parsed as can be.
+"""Names that a file declares outside its parsed parts, looked up one by one with as little parsing as possible.
 
-A name is looked for as a word first, and only where the language can declare one. Only the parts of the file in which
-that may be so are parsed, each by itself, and remembered by their text: versions of a file share nearly all of them.
+A name is first searched as a word, and only where the language can declare one. Only the parts of the file that may
+declare it are parsed, each by itself. The results are cached by the text of the part, because versions of a file share
+nearly all of their parts.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from editvec.syntax.token import encode
 
 _IN_WORD = frozenset(b"0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") | frozenset(range(128, 256))
 _REACH = 200
-"""How far before a name is looked for what stands there; farther off nothing is ruled out."""
+"""The number of bytes before a name that are inspected for the text in front of it.
+
+If they hold only white space, the name counts as one that may be declared there.
+"""
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?:if|elif|else|endif)\b[^\n]*", re.M)
 
 
@@ -31,11 +35,18 @@ class Names:
         self.layout = layout
 
     def of_types(self, name: str) -> tuple[bool, bool]:
-        """Whether the file's types declare a name: so that its bare name reaches it, and through `this` or `self`."""
+        """Return how the file's types declare a name.
+
+        The first value is whether they declare it so that it is reached as it is, the second whether it is reached
+        through `this` or `self`.
+        """
         return self._outside_blocks(name, self.facts.members)
 
     def anywhere(self, name: str, known: Sequence[Span]) -> bool:
-        """Whether a name is declared, as the recipe `iclr19` reads it, beyond the bytes whose names are known."""
+        """Return whether a name is declared outside the bytes whose names are known.
+
+        Declarations are those of the recipe `iclr19`.
+        """
         word, query = encode(name), self.facts.authors
         if any(self._outside_blocks(name, query)):
             return True
@@ -51,7 +62,7 @@ class Names:
         return False
 
     def _places(self, text: bytes, word: bytes) -> Iterator[int]:
-        """Where a word stands in a text such that it may be declared there."""
+        """Yield the offsets at which a word occurs in a text and may be declared."""
         at = text.find(word)
         while at >= 0:
             end = at + len(word)
@@ -62,14 +73,14 @@ class Names:
             at = text.find(word, end)
 
     def _may_declare(self, head: bytes, text: bytes, end: int) -> bool:
-        """Whether a name can be declared between a head and the text from an offset on."""
+        """Return whether a name can be declared between `head` and the text from the offset `end` on."""
         declared = self.facts.declared
         return not declared or any(
             behind.match(text, end) and before.match(head, len(head)) for before, behind in declared
         )
 
     def _outside_blocks(self, name: str, query: Declarations) -> tuple[bool, bool]:
-        """Whether a query captures a name outside all blocks as @name, and as @member."""
+        """Return whether a query captures a name outside all blocks as @name, and whether as @member."""
         answers = query.outside.get(self._key_outside)
         if answers is None:
             answers = query.outside[self._key_outside] = {}
@@ -80,12 +91,13 @@ class Names:
 
     @cached_property
     def _key_outside(self) -> int:
+        """Return a hash of the text outside all blocks and of the nesting of its segments."""
         return hash((self._outside[0], tuple(self.layout.parents)))
 
     def _outside_with(self, word: bytes, query: Declarations) -> Iterator[Captured]:
-        """What the parts outside all blocks declare that may declare a word."""
+        """Yield the names declared by each part outside all blocks that may declare a word."""
         if self._is_glued:
-            # A segment does not make sense alone.
+            # The segments cannot be parsed one by one.
             yield self._of_spans(self.layout.skeleton(self.data), query)
             return
         text, starts = self._outside
@@ -105,22 +117,22 @@ class Names:
 
     @cached_property
     def _outside(self) -> tuple[bytes, list[int]]:
-        """What stands outside all blocks, and where each segment begins in it."""
+        """Return the text outside all blocks, and the offset in it at which each segment begins."""
         segments = self.layout.segments
         text = b"{".join([self.data[low:high] for low, high in segments])
         return text, [0, *accumulate([high - low + 1 for low, high in segments])]
 
     def _of_segment(self, segment: int, query: Declarations) -> Captured:
-        """What a segment and the headers around it declare."""
+        """Return the names that a segment and the headers around it declare."""
         known, key = query.by_text, self._key(segment)
         if key not in known:
-            # Where only one branch of an #if is in the segment, it would break what is around it.
+            # A segment may hold only one branch of an #if. Left in, the directive would break the code around it.
             spans = without(self.layout.alone(self.data, segment), self._directives)
             known[key] = query.names(self.facts.parse(self.data, spans).root_node)
         return known[key]
 
     def _key(self, segment: int) -> int:
-        """Stands for the text of a segment and of the headers around it."""
+        """Return a hash of the text of a segment, its tail and the headers around it."""
         low, high = self.layout.header(self.data, segment)
         start, end = self.layout.tail(self.data, segment)
         parent = self.layout.parents[segment]
@@ -131,14 +143,14 @@ class Names:
         return [directive.span() for directive in _DIRECTIVE.finditer(self.data)] if b"#" in self.data else []
 
     def _of_spans(self, spans: Sequence[Span], query: Declarations) -> Captured:
-        """What some parts of the file declare together."""
+        """Return the names that some spans of the file declare together."""
         known, key = query.by_text, hash(b"".join([self.data[low:high] for low, high in spans]))
         if key not in known:
             known[key] = query.names(self.facts.parse(self.data, spans).root_node)
         return known[key]
 
     def _of_block(self, number: int, query: Declarations) -> Captured:
-        """What a block with its header declares when it stands alone."""
+        """Return the names that a block with its header declares when it is parsed alone."""
         block = self.layout.blocks[number]
         text = self.data[self.layout.header(self.data, block.segment)[0] : block.end]
         known, key = query.by_text, hash(text)
@@ -148,6 +160,9 @@ class Names:
 
 
 def _is_inside(spans: Sequence[Span], at: int) -> bool:
-    """Whether an offset lies in one of the spans, which are in order and apart."""
+    """Return whether an offset lies in one of the spans.
+
+    The spans must be in order and must not overlap.
+    """
     number = bisect_right(spans, (at + 1,)) - 1
     return number >= 0 and at < spans[number][1]

@@ -1,4 +1,4 @@
-"""A piece of code that is no file → a Tree."""
+"""Parsing of code fragments that are not whole files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from editvec.syntax.treesitter import Parsed
 
 
 def parse_fragment(language: Language, text: str) -> Tree | None:
-    """The tree of a piece of code that is no file, or of a header without its body: tried in each of the language's
-    wrappings, None if none fits.
+    """Return the tree of a code fragment, or of a header without its body; None if it does not parse.
 
-    The tree's leaves are the fragment's tokens, in order; the wrapping is not in it.
+    The fragment is tried in each of the language's wrappers. The leaves of the tree are the tokens of the fragment, in
+    order; the wrapper is not part of the tree.
     """
     data = encode(text)
     for opening, closing in language.wrappers + language.header_wrappers:
@@ -33,12 +33,14 @@ def parse_fragment(language: Language, text: str) -> Tree | None:
 
 
 _FORMS: tuple[Callable[[str], str], ...] = (str, "{};".format, "f({});".format)
-"""A piece of code as it is, but for its semicolon, and as an expression."""
+"""Ways to complete a code fragment: unchanged, with a semicolon behind it, or as an expression in a call."""
 
 
 def likely_language(texts: Sequence[str]) -> str | None:
-    """The first language in which all of some pieces of code parse: whole, but for their semicolon, as expressions, or
-    as headers."""
+    """Return the name of the first language in which all the code fragments parse, or None.
+
+    A fragment may be complete, lack its semicolon, be an expression, or be a header.
+    """
     for language in languages.code_languages():
         if all(_form(language, text) or _parses(language, text, headers=True) for text in texts):
             return language.name
@@ -46,9 +48,11 @@ def likely_language(texts: Sequence[str]) -> str | None:
 
 
 def are_sound(name: str, before: str, afters: Sequence[str]) -> list[bool]:
-    """For each of some `afters` of a piece of code, whether it parses by itself in a language in the form in which
-    `before` does; or, where that does not parse at all, whether it has as many brackets open or none. Prose is always
-    sound."""
+    """Return for each text in `afters` whether it is as well-formed as `before`.
+
+    If `before` parses in one of the forms of `_FORMS`, a text has to parse by itself in the same form. Otherwise its
+    brackets have to be balanced or have the same counts of open ones as in `before`. Prose is always sound.
+    """
     language = languages.get(name)
     if not isinstance(language, Language):
         return [True] * len(afters)
@@ -59,16 +63,18 @@ def are_sound(name: str, before: str, afters: Sequence[str]) -> list[bool]:
 
 
 def _form(language: Language, text: str) -> Callable[[str], str] | None:
+    """Return the first form of `_FORMS` in which a text parses, or None."""
     return next((form for form in _FORMS if _parses(language, form(text))), None)
 
 
 def _open_brackets(text: str) -> tuple[int, int, int]:
-    """How many brackets of each kind are open in the end."""
+    """Return the numbers of round, square and curly brackets that are still open at the end of a text."""
     round_, square, curly = (text.count(opening) - text.count(closing) for opening, closing in ("()", "[]", "{}"))
     return round_, square, curly
 
 
 def _parses(language: Language, text: str, *, headers: bool = False) -> bool:
+    """Return whether a text parses without errors in one of the language's wrappers."""
     data = encode(text)
     return any(
         not Parsed(language, opening.encode() + data + closing.encode()).tree.root_node.has_error
@@ -77,7 +83,7 @@ def _parses(language: Language, text: str, *, headers: bool = False) -> bool:
 
 
 def _nodes_within(node: ts.Node, start: int, end: int) -> Iterator[tuple[ts.Node, str]]:
-    """The largest nodes that lie in the bytes [start, end)."""
+    """Yield the largest nodes that lie in the bytes [start, end), with the names of their fields."""
     for at, child in enumerate(node.children):
         if start <= child.start_byte and child.end_byte <= end:
             yield child, node.field_name_for_child(at) or ""
@@ -86,13 +92,14 @@ def _nodes_within(node: ts.Node, start: int, end: int) -> Iterator[tuple[ts.Node
 
 
 class _TreeBuilder:
-    """Makes a `Tree` of tree-sitter nodes; the positions of its leaves count up over everything it built."""
+    """A converter of tree-sitter nodes to `Tree`; the positions of the leaves count up over all its trees."""
 
     def __init__(self, parsed: Parsed) -> None:
         self.parsed = parsed
         self.position = 0
 
     def build(self, node: ts.Node, name: str) -> Tree | None:
+        """Return the tree of a node, or None for a comment or an empty node."""
         language = self.parsed.language
         if node.type in language.comments:
             return None

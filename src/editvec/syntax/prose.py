@@ -1,8 +1,8 @@
-"""Prose: files → paragraphs → sentences → tokens, without losing a byte.
+"""Lossless splitting of prose: files into paragraphs, sentences and tokens.
 
-A paragraph is a run of lines that the markup does not interrupt; code blocks, tables, directives and the like are
-no paragraphs. Sentences are cut by punctuation followed by white space and something that can start a sentence,
-unless the word before is a known abbreviation or an initial.
+A paragraph is a run of lines that the markup does not interrupt. Code blocks, tables, directives and the like are not
+paragraphs. A sentence ends with punctuation that is followed by white space and by something that can start a
+sentence, unless the word before is a known abbreviation or an initial.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _ABBREVIATION = re.compile(
 
 
 class Span(NamedTuple):
-    """Characters [start, end) of a text."""
+    """The characters [start, end) of a text."""
 
     start: int
     end: int
 
 
 def tokenize(data: bytes) -> list[Token]:
-    """Words and punctuation with their bytes; what is between them is white space."""
+    """Return the words and punctuation with their bytes; only white space is between them."""
     text = decode(data)
     tokens = []
     chars = at = 0
@@ -46,12 +46,12 @@ def tokenize(data: bytes) -> list[Token]:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The tokens of a sentence."""
+    """Return the tokens of a sentence."""
     return tuple(_TOKEN.findall(text))
 
 
 def sentences(text: str) -> list[Span]:
-    """The sentences of a paragraph, without the white space between them."""
+    """Return the spans of the sentences of a paragraph, without the white space between them."""
     spans = []
     start = 0
     for match in _BOUNDARY.finditer(text):
@@ -64,6 +64,7 @@ def sentences(text: str) -> list[Span]:
 
 
 def _trim(text: str, start: int, end: int) -> Span:
+    """Return the span without the white space at its ends."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -72,7 +73,7 @@ def _trim(text: str, start: int, end: int) -> Span:
 
 
 class Paragraph(NamedTuple):
-    """A paragraph: its first and last line (0-based, inclusive) and its lines' text without markers."""
+    """A paragraph: its first and last line (0-based, inclusive) and the text of its lines without markers."""
 
     first: int
     last: int
@@ -80,14 +81,14 @@ class Paragraph(NamedTuple):
 
 
 class _Begun(NamedTuple):
-    """A block to leave out that begins in a line: what ends it, and whether that is in the same line."""
+    """A block to leave out that begins in a line: the pattern that ends it, and whether it ends in the same line."""
 
     closing: re.Pattern[str]
     is_over: bool
 
 
 class _Patterns:
-    """The patterns of a markup, compiled."""
+    """The compiled patterns of a markup."""
 
     def __init__(self, markup: Markup) -> None:
         self.fences = [(re.compile(opening), closing) for opening, closing in markup.fences]
@@ -97,7 +98,7 @@ class _Patterns:
         self.code = re.compile(r"(\t| {4,})\S" if markup.indented_code else "(?!)")
 
     def begun(self, line: str) -> _Begun | None:
-        """The block to leave out that begins in a line."""
+        """Return the block to leave out that begins in a line, or None."""
         for opening, closing in self.fences:
             if match := opening.match(line):
                 ends = re.compile(closing.replace("{opened}", re.escape(match[1])))
@@ -109,7 +110,7 @@ _patterns_of = cache(_Patterns)
 
 
 def paragraphs(markup: Markup, lines: list[str]) -> Iterator[Paragraph]:
-    """The paragraphs of a file, given its lines."""
+    """Yield the paragraphs of a file, given its lines."""
     patterns = _patterns_of(markup)
     run: list[str] = []
     first = depth = 0
@@ -120,7 +121,7 @@ def paragraphs(markup: Markup, lines: list[str]) -> Iterator[Paragraph]:
         bare = line.rstrip("\r\n")
         quote = patterns.quote.match(bare)
         around = quote.group().count(">") if quote else 0
-        # A block to leave out ends with the quotation that it is in, and what is in it is not looked at.
+        # A block to leave out ends at the latest with the quotation around it; its own lines are skipped.
         if closing is not None and around >= depth:
             inner = bare[quote.end() :] if quote and depth else bare
             closing = None if number and closing.match(inner) else closing

@@ -1,9 +1,9 @@
-"""Pieces of code or prose that somebody typed → edits as models read them, and the answers back into text.
+"""Snippets of code or prose that a user typed, converted to edits as models read them, and answers back to text.
 
-A snippet has no file around it that would say what is declared. So a name counts as a variable where one can stand,
-when it is written like one (a small letter or an underscore first) and is not called. What is in `after` alone stays as
-it is: to make the edit elsewhere, it has to be written again. Not so a word in a literal of `before` (`"x"` becomes
-`nameof(x)`).
+No file around a snippet tells what is declared. So a name counts as a variable if it stands where a variable can
+stand, is written like one (its first character is a small letter or an underscore) and is not called. Names and
+literals that occur only in `after` keep their text, because the edit has to write them again elsewhere. A word inside
+a literal of `before` counts as occurring in `before` (`"x"` becomes `nameof(x)`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from editvec.syntax.treesitter import Parsed
 _WORD = re.compile(r"\w+")
 
 DEFAULT_LANGUAGE = "csharp"
-"""Of a snippet that parses in no language, or in several."""
+"""The language of a snippet that parses in no language, or in several."""
 
 
 def snippet_edit(before: str, after: str, language: str, identity: str = "") -> Edit:
-    """The edit from one snippet to another, with canonical names where the language is a programming language."""
+    """Return the edit from one snippet to another, with canonical names if the language is a programming language."""
     known = languages.get(language)
     if not isinstance(known, Language):
         return Edit(identity, language, Version(before, words(before)), Version(after, words(after)))
@@ -47,7 +47,7 @@ def snippet_edit(before: str, after: str, language: str, identity: str = "") -> 
 
 
 def _leaves(language: Language, text: str) -> list[Leaf]:
-    """The leaves of a snippet in the first wrapping that makes it whole, or, if none does, in the first."""
+    """Return the leaves of a snippet in the first wrapper that parses without errors, else in the first wrapper."""
     data = encode(text)
     tries = []
     for opening, closing in language.wrappers or (("", ""),):
@@ -62,7 +62,10 @@ def _leaves(language: Language, text: str) -> list[Leaf]:
 def _canonical(
     leaves: Sequence[Leaf], names: dict[str, str], literals: list[str], said: frozenset[str] | None
 ) -> Tokens:
-    """The tokens of a version; only what was `said` before gets a name, where something was."""
+    """Return the canonical tokens of a version, extending `names` and `literals`.
+
+    `said` are the words of `before`: only these become canonical. It is None for `before` itself.
+    """
     tokens = []
     known = frozenset(literals)
     anew = said is None
@@ -85,28 +88,32 @@ def _is_variable(name: str) -> bool:
 
 
 class Written(NamedTuple):
-    """An answer in the snippet's own words."""
+    """An answer in the names and the layout of the snippet."""
 
     tokens: Tokens
     text: str
 
 
 def restore_answer(edit: Edit, answer: Tokens, pairs: Sequence[tuple[int, int]], habits: Habits) -> Written | None:
-    """What an answer in canonical tokens says in the words of the edit's `before`; None where it names something that
-    `before` does not have. `pairs` are the places (in before, in answer) of tokens that stayed; where `before` does not
-    say how something is spaced, `habits` do."""
+    """Return an answer in canonical tokens with the names and the white space of the edit's `before`.
+
+    The result is None if the answer refers to a name or a literal that `before` does not have. `pairs` are the
+    positions (in before, in the answer) of the tokens that were kept. `habits` decide the white space that `before`
+    does not determine.
+    """
     kept = {there: here for here, there in pairs}
     tokens = _restore(edit, answer, kept)
     return None if tokens is None else Written(tokens, spaced(edit.before, tokens, kept, habits, edit.language))
 
 
 def _restore(edit: Edit, answer: Tokens, kept: dict[int, int]) -> Tokens | None:
+    """Return the answer's tokens in the names of `before`, or None if a name or literal cannot be restored."""
     own = edit.before.tokens
     if edit.canonical is None:
         return tuple(own[kept[at]] if at in kept else token for at, token in enumerate(answer))
     form = edit.canonical
     texts = {text for text, token in zip(own, form.before, strict=True) if token == LITERAL}
-    # Which of several literals is meant, a canonical answer does not say, unless it keeps them all.
+    # A canonical answer does not tell several literals apart, unless it keeps them all.
     if len(texts) > 1 and answer.count(LITERAL) not in (0, form.before.count(LITERAL)):
         return None
     tokens = []

@@ -1,5 +1,6 @@
-"""The white space of a text that was written as tokens: as the text that it comes from has it, or texts like it;
-else as most people write.
+"""White space of a text that was generated as tokens.
+
+It follows the original text, or else similar texts, or else the usual style of the language.
 """
 
 from __future__ import annotations
@@ -13,46 +14,55 @@ from editvec.syntax import languages
 from editvec.syntax.languages.base import Spacing
 
 Habits = Mapping[tuple[str, str], str]
-"""What stands between tokens of two kinds."""
+"""The white space between tokens of two kinds."""
 
 _VALUE = re.compile(r"""\w+|.+["'`]""", re.S)
 _ONE_WORD = re.compile(r"\w\n\w")
 _ONE = re.compile(rf"{_ONE_WORD.pattern}|([-+&])\n\1")
-"""What would be read as one token, were there nothing where the line end is."""
+"""Two characters, separated by a line end, that would be read as one token without white space between them."""
 _BRACKETS = frozenset("([{")
 _OPENING = frozenset("([")
 _CLOSING = frozenset(")]}")
 _TIGHT_BEFORE = frozenset(", ; ) ] ++ --".split())
 _TIGHT_BEHIND = frozenset(". ( [ ! ~".split())
 _OPENS_BEHIND = re.compile(r"[\w)\]>!?'\"]$")
-"""What a bracket that opens stands directly behind: what is called, or looked into."""
+"""The end of a token that an opening bracket follows directly, because it is called or indexed."""
 _SENTENCE_ENDS = frozenset(".!?")
 _SIGNS = frozenset("- + * ** & ... @".split())
-"""What stands directly in front of its operand where nothing stands in front of it that could be another one."""
+"""Signs that stand directly in front of their operand if no other operand stands before them."""
 _SEVERAL = _SIGNS | frozenset("? < > : ` \" '".split())
-"""What has several meanings, and is spaced by them."""
+"""Tokens with several meanings, on which their spacing depends."""
 _BEFORE_QUOTES = frozenset("( [".split())
 _BESIDE_TYPES = frozenset("> ( ) , ; [ . ?".split())
 _IN_TYPES = frozenset(". , ? [ ] :: & * < > '".split())
 
 
 def habits_of(versions: Iterable[Version]) -> Habits:
-    """Whether some texts have a space between tokens of two kinds, where they always do the same."""
+    """Return the white space between tokens of two kinds, for the pairs that all the texts space alike."""
     seen: dict[tuple[str, str], set[str]] = {}
     for version in versions:
         gaps, kinds = _gaps(version), list(map(_kind, version.tokens))
         for pair, gap in zip(pairwise(kinds), gaps[1:], strict=True):
-            # Before a bracket that opens, a name may be a keyword or what is called.
+            # A name in front of an opening bracket may be a keyword or a function, which are spaced differently.
             if gap in ("", " ") and pair[1] not in _OPENING and _SEVERAL.isdisjoint(pair):
                 seen.setdefault(pair, set()).add(gap)
     return {pair: gap for pair, gaps in seen.items() if len(gaps) == 1 for gap in gaps}
 
 
 def spaced(before: Version, tokens: Tokens, kept: Mapping[int, int], habits: Habits, language: str) -> str:
-    """`tokens` as text, of which some were `kept` (place → place in `before`): with the white space of `before` between
-    those that were neighbours there, or had the like of each other beside them; its line ends where something was taken
-    away from or put into a line; then by the habits of `before`, by those of others, and by those of the language. A
-    statement that is put in gets a line, indented as `before` is, if its text says how."""
+    """Return `tokens` as text.
+
+    `kept` maps the position of a kept token to its position in `before`. The white space in front of a token is
+    decided in this order:
+
+    - Tokens that were neighbours in `before` keep the white space between them.
+    - A new last item of a list with one item per line gets the white space in front of the last item.
+    - A line end of `before` next to a kept token stays where tokens of the line were removed or added.
+    - A token beside the same kind of neighbour as in `before` keeps the white space between them.
+    - Then the habits of `before` decide, then `habits`, then the usual style of the language.
+
+    A new statement gets a line of its own with the indentation of `before`, if its text shows one.
+    """
     gaps, own = _gaps(before), habits_of([before])
     indent = before.text[: len(before.text) - len(before.text.lstrip())].rpartition("\n")[2]
     facts = languages.get(language).spacing
@@ -85,8 +95,11 @@ def spaced(before: Version, tokens: Tokens, kept: Mapping[int, int], habits: Hab
 
 
 def _lead_of_item(own: Tokens, gaps: list[str], tokens: Tokens, kept: Mapping[int, int], at: int) -> str:
-    """What stands in front of an item that is put behind the last one of those that have lines of their own, with its
-    comma or semicolon: what stands in front of the last one. "" for anything else."""
+    """Return the white space in front of an item that is appended to a list with one item per line.
+
+    It is the white space in front of the list's last item. The new item comes with its comma or semicolon. The result
+    is "" for any other token.
+    """
     if at - 1 not in kept or at in kept:
         return ""
     end = next((later for later in range(at, len(tokens)) if later in kept), len(tokens))
@@ -98,18 +111,21 @@ def _lead_of_item(own: Tokens, gaps: list[str], tokens: Tokens, kept: Mapping[in
 
 
 def _kind(token: str) -> str:
-    """Names, numbers and strings are alike; all else is only like itself."""
+    """Return the kind of a token: "" for names, numbers and strings, and the token itself for all others."""
     return "" if _VALUE.fullmatch(token) else token
 
 
 def _is_alike(own: Tokens, here: int, tokens: Tokens, there: int, side: int) -> bool:
-    """Whether a token has the like beside it on a side, +1 or -1, that it had where it comes from; and on the other one
-    too, if it is one that means another thing beside other things."""
+    """Return whether a token has the same kind of neighbour as its original on one side.
+
+    `side` is +1 or -1. For a token with several meanings, both sides have to agree.
+    """
     sides = (side, -side) if own[here] in _SEVERAL else (side,)
     return all(_kind_at(own, here + each) == _kind_at(tokens, there + each) for each in sides)
 
 
 def _kind_at(tokens: Tokens, place: int) -> str | None:
+    """Return the kind of the token at a position, or None outside the tokens."""
     return _kind(tokens[place]) if 0 <= place < len(tokens) else None
 
 
@@ -118,7 +134,7 @@ def _is_blank(gap: str) -> bool:
 
 
 def _usual_gaps(tokens: Tokens, facts: Spacing, new_line: str) -> list[str]:
-    """What most people write in front of each token of a text."""
+    """Return the white space that most people write in front of each token."""
     angles, held, is_choice = _brackets_of_types(tokens), _held(tokens, facts.quotes), "?" in tokens and ":" in tokens
     roles = _roles(tokens, facts.quotes) if facts.roles else frozenset()
     gaps: list[str] = []
@@ -139,7 +155,7 @@ def _usual_gaps(tokens: Tokens, facts: Spacing, new_line: str) -> list[str]:
             tight = called or last in _TIGHT_BEHIND or last == "]"
             tight = tight and (last, token, following) != (")", "[", "]")
         elif token == ":":
-            # A literal block of reStructuredText begins behind `::`, which stands alone where a sentence has ended.
+            # In reStructuredText `::` begins a literal block; behind the end of a sentence it stands apart.
             tight = not facts.colon_apart and not is_choice and not (facts.roles and last in _SENTENCE_ENDS)
         elif facts.roles and last in facts.quotes and not token.strip("_"):
             tight = True
@@ -164,8 +180,11 @@ def _usual_gaps(tokens: Tokens, facts: Spacing, new_line: str) -> list[str]:
 
 
 def _held(tokens: Tokens, quotes: frozenset[str]) -> set[int]:
-    """Where a token stands directly behind the one before it because a quote, of one sign or several, is around
-    one of the two, or braces that hold names: `a::{b, c}`"""
+    """Return the positions of the tokens that directly follow the token before them because of quotes or lists.
+
+    A quote, of one sign or several, encloses one of the two tokens, or the braces of a list of names do, as in `a::{b,
+    c}`.
+    """
     found: set[int] = set()
     quoted = False
     lists: list[bool] = []
@@ -186,7 +205,7 @@ def _held(tokens: Tokens, quotes: frozenset[str]) -> set[int]:
 
 
 def _roles(tokens: Tokens, quotes: frozenset[str]) -> frozenset[int]:
-    """The names and colons that say what a quote behind them is: :role:`text`, :domain:role:`text`"""
+    """Return the positions of the names and colons that form a role in front of a quote: :domain:role:`text`."""
     found: set[int] = set()
     for at, token in enumerate(tokens):
         if token in quotes and at and tokens[at - 1] == ":":
@@ -199,7 +218,10 @@ def _roles(tokens: Tokens, quotes: frozenset[str]) -> frozenset[int]:
 
 
 def _brackets_of_types(tokens: Tokens) -> set[int]:
-    """Where `<` and `>` hold the arguments of a type: behind a name, with nothing but types between them."""
+    """Return the positions of `<` and `>` that enclose the arguments of a type.
+
+    They follow a name, and only types stand between them.
+    """
     found: set[int] = set()
     opened: list[int] = []
     for at, token in enumerate(tokens):
@@ -213,7 +235,7 @@ def _brackets_of_types(tokens: Tokens) -> set[int]:
 
 
 def _gaps(version: Version) -> list[str]:
-    """The white space (or comment) in front of each token; a space where the text is not that of the tokens."""
+    """Return the white space or comment in front of each token; a space if the text does not contain the token."""
     gaps, end = [], 0
     for token in version.tokens:
         start = version.text.find(token, end)

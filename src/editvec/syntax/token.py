@@ -1,4 +1,4 @@
-"""Tokens with their place: what every tokenizer gives and what losslessness is said of."""
+"""Tokens with their positions, as every tokenizer returns them; a file can be rebuilt from tokens and gaps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Token(NamedTuple):
-    """A token of a file: its text and the bytes [start, end) that it takes there."""
+    """A token of a file: its text and the bytes [start, end) that it spans."""
 
     text: str
     start: int
@@ -15,17 +15,17 @@ class Token(NamedTuple):
 
 
 def decode(data: bytes) -> str:
-    """Any bytes as text that `encode` turns back into the same bytes."""
+    """Return any bytes as text that `encode` turns back into the same bytes."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def encode(text: str) -> bytes:
-    """The bytes that `decode` made this text of."""
+    """Return the bytes that `decode` turned into this text."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def gaps(data: bytes, tokens: Iterable[Token]) -> list[bytes]:
-    """What stands before, between and behind the tokens: one more gap than there are tokens."""
+    """Return the bytes before, between and behind the tokens: one more gap than there are tokens."""
     found = []
     at = 0
     for token in tokens:
@@ -36,7 +36,7 @@ def gaps(data: bytes, tokens: Iterable[Token]) -> list[bytes]:
 
 
 def join(tokens: Iterable[Token], between: list[bytes]) -> bytes:
-    """The file again, from its tokens and its gaps."""
+    """Return the file rebuilt from its tokens and its gaps."""
     parts = [between[0]]
     for token, gap in zip(tokens, between[1:], strict=True):
         parts += (encode(token.text), gap)

@@ -1,9 +1,9 @@
-"""The one tree type: what tree-sitter parses and what Roslyn data holds look the same from above.
+"""The tree type for both tree-sitter's trees and Roslyn data.
 
-A `Tree` is a node with a kind, the name of the field it fills in its parent ("" for none), and children; a leaf
-is a token with its text and its position in the token list. Two kinds are ours: `LIST` groups the children of a
-repeated field, `ABSENT` stands for an optional child that is not there. A negative position marks a leaf that is
-not among the tokens (an optional token left out, or the braces of a wrapping block).
+A `Tree` is a node with a kind, the name of the field that it fills in its parent ("" for none), and children. A leaf
+is a token with its text and its position in the token list. Two kinds do not come from a grammar: `LIST` groups the
+children of a repeated field, and `ABSENT` stands for a missing optional child. A negative position marks a leaf that
+is not among the tokens (an optional token that was left out, or the braces of a wrapping block).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NOWHERE = -1
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A node (children, no text) or a leaf (a text, no children)."""
+    """A node (with children and without text) or a leaf (with a text and without children)."""
 
     kind: str
     field: str = ""
@@ -31,7 +31,7 @@ class Tree:
     leaf: bool = False
 
     def leaves(self) -> Iterator[Tree]:
-        """Every leaf below, left to right, those that are not tokens too."""
+        """Yield every leaf below the node, left to right, including those that are not tokens."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -41,7 +41,10 @@ class Tree:
                 stack.extend(reversed(node.children))
 
     def nodes(self) -> list[Tree]:
-        """The nodes and tokens, parents before children, left to right; what is absent or no token is none of them."""
+        """Return the nodes and tokens, parents before children, left to right.
+
+        Absent children and leaves that are not tokens are left out.
+        """
         found: list[Tree] = []
         stack = [self]
         while stack:
@@ -52,11 +55,11 @@ class Tree:
         return found
 
     def tokens(self) -> tuple[str, ...]:
-        """The tokens that the tree spans, in order."""
+        """Return the tokens that the tree spans, in order."""
         return tuple(leaf.text or "" for leaf in self.leaves() if leaf.position >= 0)
 
     def size(self) -> int:
-        """How many nodes stand in the tree, tokens included, absent ones not."""
+        """Return the number of nodes in the tree, including tokens, without lists and absent children."""
         if self.is_absent or (self.leaf and self.position < 0):
             return 0
         own = 0 if self.is_list else 1
@@ -64,22 +67,22 @@ class Tree:
 
     @property
     def is_absent(self) -> bool:
-        """Whether this stands for a child that is not there (a leaf of that kind is the token `?`)."""
+        """Return whether the node stands for a missing child (a leaf of that kind is the token `?`)."""
         return self.kind == ABSENT and not self.leaf
 
     @property
     def is_list(self) -> bool:
-        """Whether this groups the children of a repeated field (a leaf of that kind is the token `*`)."""
+        """Return whether the node groups the children of a repeated field (a leaf of that kind is the token `*`)."""
         return self.kind == LIST and not self.leaf
 
 
 def dumps(tree: Tree) -> str:
-    """The tree as one compact line of JSON, for the store."""
+    """Return the tree as one compact line of JSON for the store."""
     return orjson.dumps(_pack(tree)).decode()
 
 
 def loads(text: str) -> Tree:
-    """The tree that `dumps` wrote."""
+    """Return the tree that `dumps` wrote."""
     return _unpack(orjson.loads(text))
 
 

@@ -1,8 +1,8 @@
-"""Programming languages through tree-sitter: files → tokens, units, declared names, trees.
+"""Files of programming languages, parsed with tree-sitter: tokens, units, declared names and trees.
 
-A `Parsed` file answers everything that is asked about a version of a file: which tokens stand in a range and what
-role each plays, which units (statements, members, headers) a changed range touches, which names are declared where.
-It works on bytes and never fails on any: what the grammar cannot read becomes tokens of kind ERROR.
+A `Parsed` file answers all questions about one version of a file: the tokens of a range and their roles, the units
+(statements, members, headers) that a changed range touches, and the names that are declared at a position. It works on
+bytes and accepts any bytes: text that the grammar cannot read becomes tokens of kind ERROR.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from editvec.syntax.units import Unit, find_units
 
 
 class LineEdit(NamedTuple):
-    """Lines [before, before_end) of one version became lines [after, after_end) of the next; 0-based."""
+    """The replacement of the lines [before, before_end) of one version by [after, after_end) of the next; 0-based."""
 
     before: int
     before_end: int
@@ -45,21 +45,25 @@ class Parsed:
         previous: tuple[Parsed, Sequence[LineEdit]] | None = None,
         outline: Outline | None = None,
     ) -> None:
-        """With `places`, the lines [first, last) of interest, only the members there and `margin` lines around them
-        are sure to be parsed; names declared elsewhere in the file are known all the same. With a `previous` version
-        and the edits between them, what those left alone is not looked at again; nor is an `outline` that is known."""
+        """Parse a file, or the parts of it that are needed.
+
+        `places` are the ranges of lines [first, last) of interest. With them, only the members there and `margin`
+        lines around them are certain to be parsed; names that are declared elsewhere in the file are still known.
+        `previous` is a previous version with the edits from it to this one; the parts that these edits did not change
+        are not analysed again. `outline` is the outline of this file, if it is already known.
+        """
         self.language = language
         self.data = data
         self.facts = facts_of(language)
         self.line_starts = line_starts(data)
-        """The offset of each line's first byte, and the file's length at the end."""
+        """The offset of each line's first byte, followed by the length of the file."""
         self._functions: list[tuple[int, int, frozenset[str]]] = []
         self._previous = previous[0] if previous else None
         self._asked: tuple[ts.Tree, tuple[frozenset[str], frozenset[int]]] | None = None
         changes = self._changes(*previous) if previous else None
         self.outline: Outline | None = None
         self.read: list[tuple[int, int]] | None = None
-        """The bytes that were parsed, None for all."""
+        """The spans of bytes that were parsed; None for the whole file."""
         if places is not None and language.braces:
             if outline is not None:
                 self.outline = outline
@@ -76,11 +80,14 @@ class Parsed:
 
     @property
     def layout(self) -> Layout | None:
-        """Where types and bodies begin and end; None where that is not known."""
+        """Return where types and bodies begin and end, or None if that is unknown."""
         return self.outline.layout if self.outline else None
 
     def _changes(self, previous: Parsed, edits: Sequence[LineEdit]) -> list[LayoutChange] | None:
-        """The edits in bytes; None when what is between them is not the same bytes, as in another encoding."""
+        """Return the edits in bytes.
+
+        The result is None if the text between the edits differs in bytes, for example because of another encoding.
+        """
         changes = []
         at = new = 0
         for edit in edits:
@@ -97,11 +104,11 @@ class Parsed:
         return changes if previous.data[at:] == self.data[new:] else None
 
     def _line(self, number: int) -> int:
-        """Where a line begins, or the file's end."""
+        """Return the offset at which a line begins, or the length of the file for lines beyond its end."""
         return self.line_starts[min(number, len(self.line_starts) - 1)]
 
     def _moved(self, previous: Parsed, edits: Sequence[LineEdit]) -> ts.Tree:
-        """The previous version's tree with its nodes where they are in this version."""
+        """Return the previous version's tree with its nodes moved to their positions in this version."""
         tree = previous.tree.copy()
         for edit in edits:
             size = previous._line(edit.before_end) - previous._line(edit.before)
@@ -111,20 +118,20 @@ class Parsed:
         return tree
 
     def leaves(self, start: int, end: int) -> list[Leaf]:
-        """The tokens that begin in the bytes [start, end), comments and white space left out."""
+        """Return the tokens that begin in the bytes [start, end), without comments and white space."""
         self._make_sure(start, end)
         return walk_leaves(self.language, self.data, self.tree, start, end)
 
     def units(self, start: int, end: int) -> list[Unit]:
-        """The units that the bytes [start, end) touch, in order; of nested ones the innermost.
+        """Return the units that the bytes [start, end) touch, in order; of nested units only the innermost.
 
-        An empty range touches the unit that it lies strictly inside.
+        An empty range touches a unit if it lies strictly inside it.
         """
         self._make_sure(start, end)
         return find_units(self.language, self.data, self.tree.root_node, start, end)
 
     def _make_sure(self, start: int, end: int) -> None:
-        """Parses the whole file after all when the bytes [start, end) were left out and are not just white space."""
+        """Parse the whole file if a part of [start, end) other than white space was not parsed."""
         if self.read is None:
             return
         at = start
@@ -137,11 +144,15 @@ class Parsed:
 
     @cached_property
     def _names(self) -> Names | None:
-        """What the file declares outside what was parsed; None when all was."""
+        """Return the names that the file declares outside the parsed parts; None if the whole file was parsed."""
         return Names(self.facts, self.data, self.layout) if self.layout else None
 
     def declares_member(self, name: str) -> tuple[bool, bool]:
-        """Whether the file's types declare a name: so that its bare name reaches it, and through `this` or `self`."""
+        """Return how the file's types declare a name.
+
+        The first value is whether they declare it so that it is reached as it is, the second whether it is reached
+        through `this` or `self`.
+        """
         if self._names is not None:
             return self._names.of_types(name)
         bare, own = self._members_here
@@ -152,7 +163,7 @@ class Parsed:
         return self.facts.members.names(self.tree.root_node)
 
     def declares(self, name: str) -> bool:
-        """Whether a name is declared anywhere in the file, as the recipe `iclr19` reads it."""
+        """Return whether a name is declared anywhere in the file, by the definition of the recipe `iclr19`."""
         if name in self._authors[0]:
             return True
         if self.read is None or self._names is None:
@@ -163,13 +174,15 @@ class Parsed:
 
     @cached_property
     def _beyond(self) -> dict[str, bool]:
-        """Name → whether it is declared beyond what was parsed: mostly what the edits since the previous version left
-        alone, and then known from there."""
+        """Return a cache: for each name, whether it is declared outside the parsed parts.
+
+        If the unparsed parts are the same as those of the previous version, its cache is used.
+        """
         previous = self._previous
         return previous._beyond if previous is not None and previous._unread() == self._unread() else {}
 
     def _unread(self) -> bytes:
-        """What was not parsed."""
+        """Return the bytes that were not parsed."""
         at, parts = 0, []
         for low, high in self.read or ((0, len(self.data)),):
             parts.append(self.data[at:low])
@@ -177,12 +190,15 @@ class Parsed:
         return b"\0".join([*parts, self.data[at:]])
 
     def keeps(self, offset: int) -> bool:
-        """Whether the recipe `iclr19` never renames the identifier at an offset, whatever is declared."""
+        """Return whether the recipe `iclr19` never renames the identifier at an offset."""
         return offset in self._authors[1]
 
     @property
     def _authors(self) -> tuple[frozenset[str], frozenset[int]]:
-        """The names that what was parsed declares, and where identifiers stand that are kept, both for `iclr19`."""
+        """Return the declared names and the offsets of the kept identifiers, both for the recipe `iclr19`.
+
+        They are those of the parsed parts of the file.
+        """
         if self._asked is None or self._asked[0] is not self.tree:
             captured = self.facts.authors.captures(self.tree.root_node)
             names = texts(captured, "name") | texts(captured, "member")
@@ -190,7 +206,7 @@ class Parsed:
         return self._asked[1]
 
     def locals_at(self, offset: int) -> frozenset[str]:
-        """The local names of the outermost function around an offset."""
+        """Return the local names of the outermost function around an offset."""
         for start, end, names in self._functions:
             if start <= offset < end:
                 return names
@@ -202,6 +218,7 @@ class Parsed:
         return names
 
     def _function_at(self, offset: int) -> ts.Node | None:
+        """Return the outermost function around an offset, or None."""
         cursor = self.tree.walk()
         while cursor.goto_first_child_for_byte(offset) is not None:
             node = cursor.node
@@ -212,12 +229,15 @@ class Parsed:
         return None
 
     def has_error(self, start: int, end: int) -> bool:
-        """Whether the smallest node around the bytes [start, end) could not be parsed whole."""
+        """Return whether the smallest node around the bytes [start, end) has a syntax error."""
         node = self.tree.root_node.descendant_for_byte_range(start, max(start, end - 1))
         return node is not None and (node.has_error or node.is_error)
 
 
 def tokenize(language: Language, data: bytes) -> list[Token]:
-    """The tokens of a file. Together with the gaps they are the file, byte for byte, whatever the bytes."""
+    """Return the tokens of a file.
+
+    Whatever the bytes, the tokens and the gaps between them are exactly the file.
+    """
     parsed = Parsed(language, data)
     return [Token(leaf.text, leaf.start, leaf.end) for leaf in parsed.leaves(0, len(data))]

@@ -1,4 +1,4 @@
-"""Units: which statements, members and headers a changed range of a parsed file touches."""
+"""Units: the statements, members and headers that a changed range of a parsed file touches."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from editvec.syntax.languages.base import Language
 
 
 class Unit(NamedTuple):
-    """A statement, a member, or the header of one that has a body: the bytes [start, end) and the node's kind."""
+    """A statement, a member, or the header of one with a body: the bytes [start, end) and the node's kind."""
 
     start: int
     end: int
     kind: str
     whole: bool
-    """False for a header or another part around a body."""
+    """Whether the unit is a whole node; False for a header or another part around a body."""
     parent: int
-    """Identifies the node that the unit stands in: units with the same parent are siblings."""
+    """The id of the node that contains the unit; units with the same parent are siblings."""
 
 
 def find_units(language: Language, data: bytes, root: ts.Node, start: int, end: int) -> list[Unit]:
-    """The units that the bytes [start, end) touch, in order; of nested ones the innermost."""
+    """Return the units that the bytes [start, end) touch, in order; of nested units only the innermost."""
     finder = _Finder(language, data, start, end)
     finder.look_in(root)
     return finder.found
 
 
 class _Finder:
-    """Collects the units that one range touches."""
+    """A collector of the units that one range touches."""
 
     def __init__(self, language: Language, data: bytes, start: int, end: int) -> None:
         self.language = language
@@ -40,7 +40,7 @@ class _Finder:
         self.found: list[Unit] = []
 
     def look_in(self, body: ts.Node) -> None:
-        """Collects the units directly in a body that the range touches."""
+        """Collect the units directly in a body that the range touches."""
         language = self.language
         in_body = body.type in language.bodies
         for child in _children_touching(body, self.start, self.end):
@@ -53,15 +53,24 @@ class _Finder:
                 self.look_in(child)
 
     def _is_tail(self, node: ts.Node) -> bool:
-        """Whether a node that is no unit by its kind is one by its place: an expression that ends a body."""
+        """Return whether a node is a unit because of its position, not its kind.
+
+        This is the case for an expression that ends a body.
+        """
         return node.type not in self.language.bodies and not node.is_error
 
     def _touches(self, low: int, high: int) -> bool:
-        """Whether the range shares a byte with [low, high); an empty one, whether it lies strictly inside."""
+        """Return whether the range shares a byte with [low, high).
+
+        For an empty range, return whether it lies strictly inside.
+        """
         return low < self.end and self.start < high if self.start < self.end else low < self.start < high
 
     def _split(self, node: ts.Node, parent: int) -> None:
-        """The unit itself, or, when bodies in it span lines, its parts around them and what is in them."""
+        """Collect a unit, or its parts if it contains bodies that span several lines.
+
+        The parts are the texts around those bodies and the units inside them.
+        """
         at, end = node.start_byte, node.end_byte
         whole = True
         for body in self._inner_bodies(node, at, end):
@@ -79,6 +88,7 @@ class _Finder:
             self.found.append(Unit(at, end, node.type, True, parent))
 
     def _add_part(self, node: ts.Node, low: int, high: int) -> None:
+        """Collect a part of a node, without white space at its ends, if the range touches it."""
         if self._touches(low, high):
             text = self.data[low:high].rstrip()
             high = low + len(text)
@@ -87,7 +97,10 @@ class _Finder:
                 self.found.append(Unit(low, high, node.type, False, node.id))
 
     def _inner_bodies(self, node: ts.Node, start: int, end: int) -> Iterator[ts.Node]:
-        """The outermost bodies, and units, that span lines or start on a line of their own, inside a unit."""
+        """Yield the outermost bodies and units inside a unit that are separate from it.
+
+        These are bodies that span several lines, and units that start on a line of their own.
+        """
         language = self.language
         line_end = self.data.find(b"\n", start, end)
         if line_end < 0:
@@ -105,7 +118,7 @@ class _Finder:
 
 
 def _children_touching(node: ts.Node, start: int, end: int) -> Iterator[ts.Node]:
-    """The children that the bytes [start, end] reach, without looking at the ones before."""
+    """Yield the children that touch the bytes [start, end], without visiting the children before them."""
     cursor = node.walk()
     if cursor.goto_first_child_for_byte(start) is None and not cursor.goto_first_child():
         return

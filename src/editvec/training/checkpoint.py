@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,10 @@ import orjson
 import safetensors
 import safetensors.torch
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from editvec.core.errors import BadInputError
 from editvec.core.files import write_atomically
-from editvec.neural.network import EditNetwork
 
 
 @dataclass(slots=True)
@@ -44,24 +44,26 @@ class RunState:
     finished: bool = False
 
 
-def save_checkpoint(path: Path, network: EditNetwork, optimiser: torch.optim.Adam, state: RunState) -> None:
-    """Writes weights, the optimiser's moments and the state."""
+def save_checkpoint(
+    path: Path, parameters: Mapping[str, nn.Parameter], optimiser: torch.optim.Adam, state: RunState
+) -> None:
+    """Write weights, the optimiser's moments and the state."""
     tensors: dict[str, Tensor] = {}
-    for name, weight in network.named_parameters():
+    for name, weight in parameters.items():
         tensors[f"weight/{name}"] = weight.detach()
         for key, value in optimiser.state[weight].items():
             tensors[f"{key}/{name}"] = value
     write_atomically(path, safetensors.torch.save(tensors, {"state": orjson.dumps(asdict(state)).decode()}))
 
 
-def load_checkpoint(path: Path, network: EditNetwork, optimiser: torch.optim.Adam) -> RunState:
-    """Reads what `save_checkpoint` wrote, into a network and an optimiser of the same run."""
+def load_checkpoint(path: Path, parameters: Mapping[str, nn.Parameter], optimiser: torch.optim.Adam) -> RunState:
+    """Read what `save_checkpoint` wrote, into the parameters and an optimiser of the same run."""
     try:
         with safetensors.safe_open(path, "pt") as file:
             state = RunState(**orjson.loads(file.metadata()["state"]))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         with torch.no_grad():
-            for name, weight in network.named_parameters():
+            for name, weight in parameters.items():
                 weight.copy_(_fitting(tensors, f"weight/{name}", weight))
                 if f"step/{name}" in tensors:
                     moments = {key: _fitting(tensors, f"{key}/{name}", weight) for key in ("exp_avg", "exp_avg_sq")}

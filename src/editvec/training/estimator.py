@@ -23,8 +23,9 @@ from editvec import training
 from editvec.core.edit import Edit
 from editvec.core.errors import UserError
 from editvec.data import edit_files
-from editvec.neural import config, model
+from editvec.neural import model
 from editvec.syntax.snippet import snippet_edit
+from editvec.training import config
 
 AnyEdit = Edit | tuple[str, str]
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import orjson
 import torch
 from torch import nn
@@ -24,13 +25,14 @@ from editvec.core.errors import UserError
 from editvec.core.files import write_atomically
 from editvec.neural.batch import by_length
 from editvec.neural.checkpoint import load_weights, save_weights
-from editvec.neural.config import Config
 from editvec.neural.examples import Example
-from editvec.neural.layers.products import precision
 from editvec.neural.model import CONFIG, WEIGHTS, EditModel
 from editvec.training.checkpoint import RunState, load_checkpoint, save_checkpoint
+from editvec.training.config import Config
 from editvec.training.corpus import Corpus, Lesson, epoch_batches
 from editvec.training.distributed import World
+from editvec.training.learner import Learner
+from editvec.training.products import precision
 
 CHECKPOINT, METRICS = "checkpoint.safetensors", "metrics.jsonl"
 _SAVE_EVERY = 45.0
@@ -73,6 +75,7 @@ class Trainer:
         self.corpus, self.dev, self.folder = corpus, dev, folder
         self.world = world or World()
         self.watch = watch
+        self.learner = Learner(model.network)
         self.optimiser = self._new_optimiser()
         self.state = RunState(order=self._order())
 
@@ -86,7 +89,7 @@ class Trainer:
 
     def resume(self) -> None:
         """Goes back to the last checkpoint."""
-        self.state = load_checkpoint(self.folder / CHECKPOINT, self.model.network, self.optimiser)
+        self.state = load_checkpoint(self.folder / CHECKPOINT, self.learner.named, self.optimiser)
         if self.state.order != self._order():
             raise UserError(
                 f"{self.folder / CONFIG} has other batches than the run began with ({self.state.order}). "
@@ -97,7 +100,7 @@ class Trainer:
         """Trains until it has finished. Ctrl-C saves where it is, then raises KeyboardInterrupt."""
         # Vanishing gradients are denormal numbers, which a CPU multiplies many times as slowly.
         torch.set_flush_denormal(True)
-        learner = self.world.wrap(self.model.network)
+        learner = self.world.wrap(self.learner)
         with _deferred_interrupt() as interrupted:
             clock = _Clock(self.state.seconds)
             self._keep(clock)
@@ -149,7 +152,7 @@ class Trainer:
         if lesson.shown is not None:
             shown = self.model.collate(self._own(lesson.shown))
             pairs = zip(self._own(examples), self._own(lesson.shown), strict=True)
-            is_other = torch.tensor([one is not other for one, other in pairs])
+            is_other = np.array([one is not other for one, other in pairs])
         learner.train()
         with precision(settings.precision):
             losses = -learner(batch, shown, is_other)
@@ -157,17 +160,18 @@ class Trainer:
         weight = float(len(examples) > world.rank)
         self.optimiser.zero_grad()
         (losses.sum() * weight * world.size / len(examples)).backward()
-        norm = nn.utils.get_total_norm([w.grad for w in self.model.network.parameters() if w.grad is not None])
+        norm = nn.utils.get_total_norm([w.grad for w in self.learner.parameters() if w.grad is not None])
         if not math.isfinite(float(norm)):
             raise UserError(
                 f"training diverged at step {self.state.step}: the gradient is not finite. "
                 f"Lower learning_rate (now {self.settings.learning_rate:g}) in {self.folder / CONFIG}, then --resume."
             )
         if norm > settings.clip:
-            nn.utils.clip_grads_with_norm_(self.model.network.parameters(), settings.clip, norm)
+            nn.utils.clip_grads_with_norm_(self.learner.parameters(), settings.clip, norm)
         self.optimiser.step()
         each = losses.detach() * weight
-        loss, logs = world.sum(torch.stack([each.sum(), (each / batch.num_tokens.clamp(min=1)).sum()])).tolist()
+        by_token = each / torch.from_numpy(np.maximum(batch.num_tokens, 1))
+        loss, logs = world.sum(torch.stack([each.sum(), by_token.sum()])).tolist()
         return loss, logs
 
     def _own(self, examples: list[Example]) -> list[Example]:
@@ -228,24 +232,25 @@ class Trainer:
     def perplexity(self, corpus: Corpus) -> float:
         """The paper's: exp of the mean over edits of an edit's negative log-likelihood a token."""
         sums = torch.zeros(2, dtype=torch.float64)
-        with self.model.network.asked():
+        self.learner.eval()
+        with torch.inference_mode():
             for number in range(self.world.rank, corpus.num_blocks, self.world.size):
                 block = corpus.block(number)
                 for places in by_length(block, _DEV_EDITS, _DEV_TOKENS):
                     batch = self.model.collate([block[place] for place in places])
-                    logs = self.model.network(batch) / batch.num_tokens.clamp(min=1)
+                    logs = self.learner(batch) / torch.from_numpy(np.maximum(batch.num_tokens, 1))
                     sums += torch.tensor([-float(logs.double().sum()), len(places)], dtype=torch.float64)
         total, count = self.world.sum(sums).tolist()
         return math.exp(total / count)
 
     def _new_optimiser(self) -> torch.optim.Adam:
-        return torch.optim.Adam(self.model.network.parameters(), self.settings.learning_rate, fused=True)
+        return torch.optim.Adam(self.learner.parameters(), self.settings.learning_rate, fused=True)
 
     def _keep(self, clock: _Clock) -> None:
         """Writes the checkpoint and the metrics."""
         if self.world.leads:
             self.state.seconds = clock.seconds()
-            save_checkpoint(self.folder / CHECKPOINT, self.model.network, self.optimiser, self.state)
+            save_checkpoint(self.folder / CHECKPOINT, self.learner.named, self.optimiser, self.state)
             lines = b"".join(orjson.dumps(row) + b"\n" for row in self.state.metrics)
             write_atomically(self.folder / METRICS, lines)
             clock.saved()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
-import torch
+from msgspec import structs
 
 from editvec.core.edit import Edit
 from editvec.core.errors import UserError
@@ -16,20 +16,21 @@ from editvec.core.files import check_place, make_folder, remove_partial, write_a
 from editvec.data import edit_files
 from editvec.data.digests import Notes
 from editvec.data.splits import token_hash
-from editvec.neural import config as configuration
 from editvec.neural import vocab
 from editvec.neural.checkpoint import load_what_fits, save_weights
-from editvec.neural.config import Config, ModelConfig
+from editvec.neural.config import ModelConfig
 from editvec.neural.examples import Example, NoTreeError, TooLongError
 from editvec.neural.grammar import UnseenError, edit_trees, learn
-from editvec.neural.layers.products import resolved
 from editvec.neural.model import CONFIG, GRAMMAR, TRAINING_DIGESTS, VOCAB, WEIGHTS, EditModel, load_grammar, needs_trees
 from editvec.neural.vocab import Vocab
 from editvec.syntax.tree import Tree
+from editvec.training import config as configuration
 from editvec.training.checkpoint import RunState
+from editvec.training.config import Config
 from editvec.training.corpus import Corpus, build_corpus
 from editvec.training.distributed import World, joined
 from editvec.training.loop import CHECKPOINT, Progress, Trainer
+from editvec.training.products import resolved
 
 _CORPORA = ("train.arrow", "dev.arrow")
 INIT = "init.safetensors"
@@ -73,8 +74,8 @@ def train(
     if init is not None:
         model = init.config
         if editor is not None and editor != model.editor:
-            model = replace(model, editor=editor, trees=config.model.trees)
-        config = replace(config, model=model)
+            model = structs.replace(model, editor=editor, trees=config.model.trees)
+        config = structs.replace(config, model=model)
     with joined() as world:
         failed: UserError | None = None
         if world.leads:
@@ -102,7 +103,8 @@ def resume(folder: Path, *, watch: Watch = lambda progress: None) -> RunState:
 def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None, notice: Notice) -> None:
     model, share = config.model, config.training.fraction
     # The machine that a run goes on on may be another one.
-    config = replace(config, training=replace(config.training, precision=resolved(config.training.precision)))
+    precision = resolved(config.training.precision)
+    config = structs.replace(config, training=structs.replace(config.training, precision=precision))
     _check(folder, files, model)
     notes = Notes()
     counts = vocab.count_tokens(notes.noting(_edits(files, "train", share)), lowercase=model.lowercase)
@@ -150,8 +152,8 @@ _USES = {"train": "train on", "dev": "measure progress with. Give --dev"}
 
 
 def _run(folder: Path, config: Config, world: World, watch: Watch, *, resume: bool) -> RunState:
-    torch.manual_seed(config.training.seed)
     model = EditModel(config.model, Vocab.load(folder / VOCAB), load_grammar(folder, config.model))
+    model.network.initialise(config.training.seed)
     corpora = [Corpus(folder / name) for name in _CORPORA]
     trainer = Trainer(model, config, corpora[0], corpora[1], folder, world=world, watch=watch)
     if resume:
@@ -159,7 +161,7 @@ def _run(folder: Path, config: Config, world: World, watch: Watch, *, resume: bo
     elif (folder / INIT).exists():
         load_what_fits(folder / INIT, model.network)
     if config.training.editor_only:
-        for name, weight in model.network.named_parameters():
+        for name, weight in trainer.learner.named.items():
             weight.requires_grad_(name.startswith("editor."))
     state = trainer.run()
     world.wait()

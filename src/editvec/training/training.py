@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from editvec.core.errors import UserError
-from editvec.neural import config as configuration
 from editvec.neural.model import load
+from editvec.training import config as configuration
 from editvec.training.checkpoint import RunState
 from editvec.training.loop import Progress
 from editvec.training.run import Files

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from torch import Tensor, nn
-
 from editvec.core.edit import Tokens
+from editvec.neural.arrays import Array, Floats
 from editvec.neural.batch import SourceBatch, TargetBatch
 from editvec.neural.config import ModelConfig
 from editvec.neural.examples import Example, Exampler
 from editvec.neural.grammar import Grammar
+from editvec.neural.layers.layer import Layer
 from editvec.neural.reading import Reader, Reading
 from editvec.neural.search import Hypothesis, Steps
 
 
-class Editor(nn.Module):
+class Editor(Layer):
     """(before, context, edit vector) → after."""
 
     needs_trees: bool = False
@@ -28,18 +28,18 @@ class Editor(nn.Module):
 
     @classmethod
     def from_config(cls, config: ModelConfig, reader: Reader, edit_dim: int, grammar: Grammar | None) -> Self:
-        """As a config has it, over what a reader reads, for vectors of `edit_dim`; with a grammar where it needs
-        trees."""
+        """Return the editor of a config, over what a reader reads, for vectors of `edit_dim`; with a grammar
+        where it needs trees."""
         raise NotImplementedError
 
-    def forward(self, source: SourceBatch, reading: Reading, vectors: Tensor, target: TargetBatch) -> Tensor:
-        """The log-probability of each target: [batch]."""
+    def __call__(self, source: SourceBatch, reading: Reading, vectors: Array, target: TargetBatch) -> Array:
+        """Return the log-probability of each target: [batch]."""
         raise NotImplementedError
 
-    def steps(self, source: SourceBatch, reading: Reading, vectors: Tensor) -> Steps[Any]:
-        """The search for what to write."""
+    def steps(self, source: SourceBatch, reading: Reading, vectors: Floats) -> Steps[Any]:
+        """Return the search for what to write."""
         raise NotImplementedError
 
     def written(self, found: Hypothesis, example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
-        """The tokens of an `after` that a search has found, and whether the model could name all of them."""
+        """Return the tokens of an `after` that a search has found, and whether the model could name all of them."""
         raise NotImplementedError

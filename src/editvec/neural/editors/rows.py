@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from editvec.neural.arrays import Array, Ints, place, take
 from editvec.neural.search import rank_within
 
 _ENOUGH = 0.75
@@ -18,26 +18,26 @@ _ENOUGH = 0.75
 class Sliced(Protocol):
     """Something kept for each source."""
 
-    def at(self, rows: Tensor) -> Sliced:
-        """The same for some of them."""
+    def at(self, rows: Ints) -> Sliced:
+        """Return the same for some of them."""
 
 
 _Kept = TypeVar("_Kept", bound=Sliced)
 
 
-def let_go(owners: Tensor, sources: Tensor, kept: _Kept) -> tuple[Tensor, _Kept]:
-    """The sources that are remembered, and what is kept of them, after only `owners` have rows."""
-    active = torch.unique_consecutive(owners)
+def let_go(owners: Ints, sources: Ints, kept: _Kept) -> tuple[Ints, _Kept]:
+    """Return the sources that are remembered, and what is kept of them, after only `owners` have rows."""
+    active = owners[np.flatnonzero(np.diff(owners, prepend=-1))]
     if len(active) >= _ENOUGH * len(sources):
         return sources, kept
-    return active, kept.at(torch.searchsorted(sources, active))  # type: ignore[return-value]
+    return active, kept.at(np.searchsorted(sources, active))  # type: ignore[return-value]
 
 
 class SideBySide:
     """Rows as a table with a line for each source: what is asked of a source's memory is asked there, all else of the
     rows, of which there are fewer than cells."""
 
-    def __init__(self, lines: Tensor, num_lines: int) -> None:
+    def __init__(self, lines: Ints, num_lines: int) -> None:
         """`lines` [rows], in order."""
         places = rank_within(lines, num_lines)
         self.lines = lines
@@ -45,16 +45,16 @@ class SideBySide:
         self._cells = lines * self._size[1] + places
 
     @classmethod
-    def of(cls, owners: Tensor, sources: Tensor) -> SideBySide:
-        """The rows of `owners` [rows], of which all are among the `sources`, both in order."""
-        return cls(torch.searchsorted(sources, owners), len(sources))
+    def of(cls, owners: Ints, sources: Ints) -> SideBySide:
+        """Return the rows of `owners` [rows], of which all are among the `sources`, both in order."""
+        return cls(np.searchsorted(sources, owners), len(sources))
 
-    def table(self, values: Tensor) -> Tensor:
-        """`values` [rows, ...] in their places, zeros elsewhere: [lines, most rows, ...]."""
+    def table(self, values: Array) -> Array:
+        """Return `values` [rows, ...] in their places, zeros elsewhere: [lines, most rows, ...]."""
         lines, most = self._size
-        table = values.new_zeros(lines * most, *values.shape[1:])
-        return table.index_copy(0, self._cells, values).view(lines, most, *values.shape[1:])
+        return place(values, self._cells, lines * most).reshape(lines, most, *values.shape[1:])
 
-    def rows(self, table: Tensor) -> Tensor:
-        """What a `table` [lines, most rows, ...] has in their places: [rows, ...]."""
-        return table.flatten(0, 1).index_select(0, self._cells)
+    def rows(self, table: Array) -> Array:
+        """Return what a `table` [lines, most rows, ...] has in their places: [rows, ...]."""
+        lines, most = self._size
+        return take(table.reshape(lines * most, *table.shape[2:]), self._cells)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import torch
-from torch import Tensor, nn
+import numpy as np
+from numpy.typing import NDArray
 
 from editvec.core.edit import Tokens
+from editvec.neural.arrays import Array, Floats, Ints, Mask, scatter_add, where
 from editvec.neural.batch import SourceBatch
 from editvec.neural.editors.rows import SideBySide, let_go
 from editvec.neural.editors.writer import Memories, most_likely
@@ -32,13 +33,13 @@ TEXT = 1 << 24
 class Nodes(NamedTuple):
     """The graph of each before."""
 
-    states: Tensor  # [batch, most, dim]
-    mask: Tensor  # [batch, most]
-    forms: Tensor  # [batch, most], the number of forms where a node cannot be copied
+    states: Array  # [batch, most, dim]
+    mask: Mask  # [batch, most]
+    forms: Ints  # [batch, most], the number of forms where a node cannot be copied
 
-    def at(self, rows: Tensor) -> Nodes:
-        """Of some rows."""
-        return Nodes(*(part[rows] for part in self))
+    def at(self, rows: Ints) -> Nodes:
+        """Return those of some rows."""
+        return Nodes(self.states[rows], self.mask[rows], self.forms[rows])
 
 
 class Kept(NamedTuple):
@@ -47,8 +48,8 @@ class Kept(NamedTuple):
     nodes: Nodes
     memories: Memories
 
-    def at(self, rows: Tensor) -> Kept:
-        """Of some rows."""
+    def at(self, rows: Ints) -> Kept:
+        """Return the same of some rows."""
         return Kept(self.nodes.at(rows), self.memories.at(rows))
 
 
@@ -60,7 +61,7 @@ class Unnamed(str):
 
     @classmethod
     def of(cls, identity: int) -> Unnamed:
-        """The one of an id; no text that is read looks like it."""
+        """Return the one of an id; no text that is read looks like it."""
         made = cls(f"\0{identity}\0")
         made.id = identity
         return made
@@ -70,23 +71,23 @@ class Pool:
     """Hidden states by number; what is in stays."""
 
     def __init__(self, dim: int) -> None:
-        self._states = torch.empty(1024, dim)
+        self._states = np.empty((1024, dim), np.float32)
         self._size = 0
 
-    def add(self, states: Tensor) -> Tensor:
-        """The numbers of some more: [rows] for `states` [rows, dim]."""
+    def add(self, states: Floats) -> Ints:
+        """Return the numbers of some more: [rows] for `states` [rows, dim]."""
         end = self._size + len(states)
         if end > len(self._states):
-            grown = self._states.new_empty(2 * end, self._states.shape[1])
+            grown = np.empty((2 * end, self._states.shape[1]), np.float32)
             grown[: self._size] = self._states[: self._size]
             self._states = grown
         self._states[self._size : end] = states
-        numbers = torch.arange(self._size, end)
+        numbers = np.arange(self._size, end)
         self._size = end
         return numbers
 
-    def at(self, numbers: Tensor) -> Tensor:
-        """[rows, dim] for `numbers` [rows]."""
+    def at(self, numbers: Ints) -> Floats:
+        """Return [rows, dim] for `numbers` [rows]."""
         return self._states[numbers]
 
 
@@ -96,14 +97,14 @@ class TreeRows:
     state, and where its hidden states so far are; and what the sources that still have rows, or had some not long
     ago, are remembered by."""
 
-    owners: Tensor  # [rows]
+    owners: Ints  # [rows]
     derivations: list[Derivation]
-    slots: Tensor  # [rows]
-    writes: Tensor  # [rows]
-    hidden: Tensor  # [rows, hidden]
-    cell: Tensor  # [rows, hidden]
-    past: Tensor  # [rows, steps + 1], numbers of the pool, the start first
-    sources: Tensor  # [sources]
+    slots: Ints  # [rows]
+    writes: Mask  # [rows]
+    hidden: Floats  # [rows, hidden]
+    cell: Floats  # [rows, hidden]
+    past: Ints  # [rows, steps + 1], numbers of the pool, the start first
+    sources: Ints  # [sources]
     kept: Kept  # [sources, ...]
     after: dict[tuple[int, int], Derivation]
     """What was looked at already: the derivation of a row after a choice."""
@@ -112,7 +113,7 @@ class TreeRows:
 class Graph2TreeSteps:
     """The search of a graph2tree editor over a batch of sources."""
 
-    def __init__(self, editor: Graph2TreeEditor, source: SourceBatch, reading: Reading, vectors: Tensor) -> None:
+    def __init__(self, editor: Graph2TreeEditor, source: SourceBatch, reading: Reading, vectors: Floats) -> None:
         self._editor, self._sources = editor, source.sources
         self._nodes, pooled = editor.read_graph(source, reading)
         self._memories = editor.writer.memories(source, reading, vectors)
@@ -123,37 +124,40 @@ class Graph2TreeSteps:
         self._pool = Pool(editor.lstm.dim)
         self._names = [_names(each, ids) for each, ids in zip(self._sources, source.before.ids.tolist(), strict=True)]
 
-    def _groups(self) -> tuple[Tensor, Tensor]:
-        """For each node the first one that holds the same subtree: [batch, most]; and the mean of the states of all
-        that do: [batch, most, dim]."""
+    def _groups(self) -> tuple[Ints, Floats]:
+        """Return for each node the first one that holds the same subtree, [batch, most], and the mean of the states of
+        all that do, [batch, most, dim]."""
         states = self._nodes.states
-        first = torch.arange(states.shape[1]).repeat(len(states), 1)
+        batch, most, dim = states.shape
+        first = np.tile(np.arange(most), (batch, 1))
         for row, source in enumerate(self._sources):
             for places in source.places.values():
                 if len(places) > 1:
                     first[row, list(places)] = places[0]
-        index = first[..., None].expand_as(states)
-        sums = torch.zeros_like(states).scatter_add_(1, index, states)
-        counts = torch.zeros_like(states[..., 0]).scatter_add_(1, first, torch.ones_like(states[..., 0]))
-        return first, sums / counts.clamp(min=1)[..., None]
+        cells = (first + most * np.arange(batch)[:, None]).reshape(-1)
+        sums = scatter_add(states.reshape(-1, dim), cells, batch * most)
+        counts = np.bincount(cells, minlength=batch * most).astype(np.float32)
+        return first, (sums / np.maximum(counts, 1)[:, None]).reshape(states.shape)
 
     def start(self) -> TreeRows:
         hidden, cell = self._initial
-        owners = torch.arange(len(hidden))
+        owners = np.arange(len(hidden))
         derivations = [Derivation.start(self._editor.grammar)] * len(hidden)
-        nothing = self._nodes.states.new_zeros(len(hidden), self._nodes.states.shape[2])
+        nothing = np.zeros((len(hidden), self._nodes.states.shape[2]), np.float32)
         past = self._pool.add(hidden)[:, None]
         return self._read(owners, derivations, nothing, (hidden, cell), past, owners, Kept(self._nodes, self._memories))
 
-    def step(self, state: TreeRows, width: int, floor: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def step(self, state: TreeRows, width: int, floor: Floats | None = None) -> tuple[Floats, Ints]:
         editor = self._editor
         beside = SideBySide.of(state.owners, state.sources)
         found = editor.read_out(state.hidden, state.slots, state.kept.nodes, beside)
-        groups = torch.zeros_like(found.nodes).scatter_add_(1, self._first[state.owners], found.nodes)
-        copying = editor.copy_choice(0) + torch.arange(groups.shape[1])
-        choices = torch.cat([found.names, copying]).expand(len(groups), -1)
-        log_probs, chosen = most_likely(torch.cat([found.labels, groups], 1), choices, width)
-        rows = state.writes.nonzero().squeeze(1)
+        num, most = found.nodes.shape
+        cells = self._first[state.owners, :most] + most * np.arange(num)[:, None]
+        groups = scatter_add(found.nodes.reshape(-1), cells.reshape(-1), num * most).reshape(num, most)
+        copying = editor.copy_choice(0) + np.arange(most)
+        choices = np.broadcast_to(np.concatenate([found.names, copying]), (num, len(found.names) + most))
+        log_probs, chosen = most_likely(np.concatenate([found.labels, groups], 1), choices, width)
+        rows = np.flatnonzero(state.writes)
         if not len(rows):
             return log_probs, chosen
         owners = state.owners[rows]
@@ -163,36 +167,37 @@ class Graph2TreeSteps:
             ways, self._own.at(owners), width, None if floor is None else floor[rows]
         )
         # The end of a sequence is no token of a tree.
-        text_probs = text_probs.masked_fill(tokens == END, -torch.inf)
+        text_probs[tokens == END] = -np.inf
         wide = max(log_probs.shape[1], text_probs.shape[1])
-        log_probs, chosen = _widened(log_probs, wide, -torch.inf), _widened(chosen, wide, 0)
-        log_probs[rows] = _widened(text_probs, wide, -torch.inf)
+        log_probs, chosen = _widened(log_probs, wide, -np.inf), _widened(chosen, wide, 0)
+        log_probs[rows] = _widened(text_probs, wide, -np.inf)
         chosen[rows] = _widened(tokens + TEXT, wide, 0)
         return log_probs, chosen
 
-    def ends(self, state: TreeRows, rows: Tensor, choices: Tensor) -> Tensor:
-        return torch.tensor([each.tree is not None for each in self._after(state, rows, choices)], dtype=torch.bool)
+    def ends(self, state: TreeRows, rows: Ints, choices: Ints) -> Mask:
+        return np.array([each.tree is not None for each in self._after(state, rows, choices)], np.bool_)
 
     def result(self, state: TreeRows, row: int, choice: int) -> Tokens:
         tree = state.after[row, choice].tree
         assert tree is not None
         return tree.tokens()
 
-    def advance(self, state: TreeRows, rows: Tensor, choices: Tensor) -> TreeRows:
+    def advance(self, state: TreeRows, rows: Ints, choices: Ints) -> TreeRows:
         editor = self._editor
         owners = state.owners[rows]
         sources, kept = let_go(owners, state.sources, state.kept)
         derivations = self._after(state, rows, choices)
         node = choices - editor.num_labels - 1
         is_text, is_copy = choices >= TEXT, (node >= 0) & (choices < TEXT)
-        labels = editor.labels(choices.where(~is_text & ~is_copy, 0)) * (~is_text & ~is_copy)[:, None]
-        texts = editor.embedding((choices - TEXT).where(is_text, 0)) * is_text[:, None]
-        copies = self._means[owners, node.where(is_copy, 0)] * is_copy[:, None]
+        is_label = ~is_text & ~is_copy
+        labels = where(editor.labels(np.where(is_label, choices, 0)), is_label[:, None])
+        texts = where(editor.embedding(np.where(is_text, choices - TEXT, 0)), is_text[:, None])
+        copies = where(self._means[owners, np.where(is_copy, node, 0)], is_copy[:, None])
         before = state.hidden[rows], state.cell[rows]
         return self._read(owners, derivations, labels + texts + copies, before, state.past[rows], sources, kept)
 
-    def _after(self, state: TreeRows, rows: Tensor, choices: Tensor) -> list[Derivation]:
-        """The derivation of each row after its choice."""
+    def _after(self, state: TreeRows, rows: Ints, choices: Ints) -> list[Derivation]:
+        """Return the derivation of each row after its choice."""
         known, found = state.after, []
         for owner, row, choice in zip(state.owners[rows].tolist(), rows.tolist(), choices.tolist(), strict=True):
             derivation = known.get((row, choice))
@@ -212,24 +217,25 @@ class Graph2TreeSteps:
 
     def _read(
         self,
-        owners: Tensor,
+        owners: Ints,
         derivations: list[Derivation],
-        action: Tensor,
-        state: tuple[Tensor, Tensor],
-        past: Tensor,
-        sources: Tensor,
+        action: Floats,
+        state: tuple[Floats, Floats],
+        past: Ints,
+        sources: Ints,
         kept: Kept,
     ) -> TreeRows:
-        """The rows after one more step, in which each has read its last action."""
+        """Return the rows after one more step, in which each has read its last action."""
         slots, writes, opened = self._due(derivations)
-        parent = self._pool.at(past.gather(1, opened[:, None]).squeeze(1))
-        inputs = torch.cat([action, self._editor.slots(slots)], -1)
+        parent = self._pool.at(past[np.arange(len(past)), opened])
+        inputs = np.concatenate([action, self._editor.slots(slots)], 1)
         hidden, cell = self._editor.lstm.step(inputs, state, self._edit_gates[owners], parent)
-        past = torch.cat([past, self._pool.add(hidden)[:, None]], 1)
+        past = np.concatenate([past, self._pool.add(hidden)[:, None]], 1)
         return TreeRows(owners, derivations, slots, writes, hidden, cell, past, sources, kept, {})
 
-    def _due(self, derivations: Sequence[Derivation]) -> tuple[Tensor, Tensor, Tensor]:
-        """For each derivation the slot that is due, whether a token is, and the step that opened the node around it."""
+    def _due(self, derivations: Sequence[Derivation]) -> tuple[Ints, Mask, Ints]:
+        """Return for each derivation the slot that is due, whether a token is, and the step that opened the node around
+        it."""
         numbers = self._editor.grammar.slot_numbers
         slots, writes, opened = [], [], []
         for derivation in derivations:
@@ -239,14 +245,14 @@ class Graph2TreeSteps:
             slots.append(numbers[due.slot])
             writes.append(isinstance(due, Text))
             opened.append(derivation.frame.opened if derivation.frame else 0)
-        return torch.tensor(slots), torch.tensor(writes), torch.tensor(opened)
+        return np.array(slots), np.array(writes), np.array(opened)
 
 
 def _names(source: SourceTree, ids: Sequence[int]) -> dict[int, str]:
-    """The tokens of a before by their ids."""
+    """Return the tokens of a before by their ids."""
     leaves = (node for node in source.nodes if node.leaf)
     return {identity: leaf.text or "" for identity, leaf in zip(ids, leaves, strict=False)}
 
 
-def _widened(values: Tensor, width: int, fill: float) -> Tensor:
-    return nn.functional.pad(values, (0, width - values.shape[1]), value=fill)
+def _widened(values: NDArray[Any], width: int, fill: float) -> NDArray[Any]:
+    return np.pad(values, ((0, 0), (0, width - values.shape[1])), constant_values=fill)

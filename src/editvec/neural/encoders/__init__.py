@@ -32,12 +32,12 @@ ENCODERS: Mapping[str, type[EditEncoder]] = {
 
 
 def encoder_class(config: ModelConfig) -> type[EditEncoder]:
-    """The encoder that a config names."""
+    """Return the class of the encoder that a config names."""
     if config.encoder not in ENCODERS:
         raise UserError(f"no encoder {config.encoder!r}. There are: {', '.join(ENCODERS)}.")
     return ENCODERS[config.encoder]
 
 
 def build_encoder(config: ModelConfig, num_known: int, num_kinds: int) -> EditEncoder:
-    """The encoder that a config names, over `num_known` ids of a vocabulary and `num_kinds` kinds of nodes."""
+    """Return the encoder that a config names, over `num_known` ids of a vocabulary and `num_kinds` kinds of nodes."""
     return encoder_class(config).from_config(config, num_known, num_kinds)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from editvec.neural.arrays import Array, Ints, Mask, concat, where
 from editvec.neural.batch import Batch
 from editvec.neural.config import ModelConfig
 from editvec.neural.encoders.base import EditEncoder
@@ -18,22 +18,21 @@ class BagEncoder(EditEncoder):
     reads = False
 
     def __init__(self, *, num_known: int, num_slots: int, edit_dim: int) -> None:
-        super().__init__()
         self.edit_dim = edit_dim
         self.embedding = TokenEmbedding(num_known=num_known, num_slots=num_slots, dim=edit_dim // 2)
 
     @classmethod
     def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> BagEncoder:
-        """As a config has it."""
+        """Return the encoder of a config."""
         return cls(num_known=num_known, num_slots=config.unknown_slots, edit_dim=config.edit_dim)
 
-    def forward(self, batch: Batch, before: Read | None, after: Read | None) -> Tensor:
+    def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
         alignment = batch.alignment
         changed = alignment.tags.ids != 0
         sides = (batch.target.after.ids, alignment.after), (batch.source.before.ids, alignment.before)
-        return torch.cat([self._sum(ids, places, changed) for ids, places in sides], -1)
+        return concat(*(self._sum(ids, places, changed) for ids, places in sides))
 
-    def _sum(self, ids: Tensor, places: Tensor, changed: Tensor) -> Tensor:
+    def _sum(self, ids: Ints, places: Ints, changed: Mask) -> Array:
         there = (changed & (places != NOWHERE))[..., None]
-        embedded: Tensor = self.embedding(ids.gather(1, places.clamp(min=0)))
-        return (embedded * there).sum(1)
+        embedded = self.embedding(np.take_along_axis(ids, np.maximum(places, 0), 1))
+        return where(embedded, there).sum(1)

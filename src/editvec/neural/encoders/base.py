@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Self
 
-from torch import Tensor, nn
-
+from editvec.neural.arrays import Array
 from editvec.neural.batch import Batch
 from editvec.neural.config import ModelConfig
+from editvec.neural.layers.layer import Layer
 from editvec.neural.reading import Read
 
 
-class EditEncoder(nn.Module):
+class EditEncoder(Layer):
     """Edits → vectors. It sees before and after."""
 
     edit_dim: int
@@ -21,9 +21,9 @@ class EditEncoder(nn.Module):
 
     @classmethod
     def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> Self:
-        """As a config has it, over `num_known` ids of a vocabulary and `num_kinds` kinds of nodes."""
+        """Return the encoder of a config, over `num_known` ids of a vocabulary and `num_kinds` kinds of nodes."""
         raise NotImplementedError
 
-    def forward(self, batch: Batch, before: Read | None, after: Read | None) -> Tensor:
-        """The vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""
+    def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
+        """Return the vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""
         raise NotImplementedError

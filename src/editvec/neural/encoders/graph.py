@@ -4,14 +4,13 @@ code."""
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor, nn
-
+from editvec.neural.arrays import Array, concat, dropout, replace, take, tanh
 from editvec.neural.batch import EDGE_TYPES, TAG_PAD, Batch
 from editvec.neural.config import ModelConfig
 from editvec.neural.encoders.base import EditEncoder
-from editvec.neural.layers.dropout import Dropout
-from editvec.neural.layers.graph import GatedSum, GraphNetwork, Wiring
+from editvec.neural.layers.graph import GatedSum, GraphNetwork
+from editvec.neural.layers.layer import Embedding, Linear
+from editvec.neural.layers.packing import Wiring
 from editvec.neural.reading import Read
 
 
@@ -31,22 +30,20 @@ class GraphEncoder(EditEncoder):
         num_steps: int,
         dropout: float,
     ) -> None:
-        super().__init__()
-        self.edit_dim = edit_dim
-        self.kinds = nn.Embedding(num_kinds, token_dim)
-        self.tags = nn.Embedding(TAG_PAD, tag_dim)
-        self.start = nn.Linear(token_dim + tag_dim, token_dim)
-        self.dropout = Dropout(dropout)
-        self.layers = nn.ModuleList(
+        self.edit_dim, self.dropout = edit_dim, dropout
+        self.kinds = Embedding(num_kinds, token_dim)
+        self.tags = Embedding(TAG_PAD, tag_dim)
+        self.start = Linear(token_dim + tag_dim, token_dim)
+        self.layers = [
             GraphNetwork(dim=token_dim, num_edge_types=len(EDGE_TYPES), num_steps=num_steps) for _ in range(num_layers)
-        )
+        ]
         sizes = [edit_dim // num_layers] * (num_layers - 1)
         sizes.append(edit_dim - sum(sizes))
-        self.pools = nn.ModuleList(GatedSum(dim=token_dim, out_dim=size) for size in sizes)
+        self.pools = [GatedSum(dim=token_dim, out_dim=size) for size in sizes]
 
     @classmethod
     def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> GraphEncoder:
-        """As a config has it."""
+        """Return the encoder of a config."""
         return cls(
             num_kinds=num_kinds,
             token_dim=config.embed_dim,
@@ -57,15 +54,16 @@ class GraphEncoder(EditEncoder):
             dropout=config.graph_dropout,
         )
 
-    def forward(self, batch: Batch, before: Read | None, after: Read | None) -> Tensor:
+    def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
         graph = batch.graph
         assert graph is not None and before is not None and after is not None
         nodes = self.kinds(graph.kinds)
         for side, read in (graph.before_tokens, before), (graph.after_tokens, after):
-            nodes = nodes.index_put((side.nodes,), read.all[side.rows, side.places])
-        first = self.start(torch.cat([nodes, self.tags(graph.tags)], -1)).tanh()
+            _, longest, dim = read.all.shape
+            nodes = replace(nodes, side.nodes, take(read.all.reshape(-1, dim), side.rows * longest + side.places))
+        first = tanh(self.start(concat(nodes, self.tags(graph.tags))))
         states, pooled, wiring = first, [], Wiring.of(graph.edges, len(first), len(EDGE_TYPES))
         for layer, pool in zip(self.layers, self.pools, strict=True):
-            states = layer(self.dropout(states), wiring)
+            states = layer(dropout(states, self.dropout), wiring)
             pooled.append(pool(first, states, graph.owners, len(batch)))
-        return torch.cat(pooled, -1)
+        return concat(*pooled)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from editvec.neural.arrays import Array
 from editvec.neural.batch import Batch
 from editvec.neural.config import ModelConfig
 from editvec.neural.encoders.base import EditEncoder
@@ -19,8 +19,8 @@ class NoEncoder(EditEncoder):
 
     @classmethod
     def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> NoEncoder:
-        """As a config has it."""
+        """Return the encoder of a config."""
         return cls()
 
-    def forward(self, batch: Batch, before: Read | None, after: Read | None) -> Tensor:
-        return torch.zeros(len(batch), self.edit_dim)
+    def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
+        return np.zeros((len(batch), self.edit_dim), np.float32)

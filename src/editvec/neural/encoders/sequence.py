@@ -9,15 +9,16 @@ alone, the same for all tokens, so that what holds for frequent ones holds for r
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor, nn
+import numpy as np
 
 from editvec.diff import Tag
+from editvec.neural.arrays import Array, Ints, concat, scatter_add, take, where
 from editvec.neural.batch import TAG_PAD, AlignmentBatch, Batch
 from editvec.neural.config import ModelConfig
 from editvec.neural.encoders.base import EditEncoder
 from editvec.neural.examples import NOWHERE, TAGS
-from editvec.neural.layers.recurrent import BiLSTM, States, take
+from editvec.neural.layers.layer import Embedding, Linear
+from editvec.neural.layers.recurrent import BiLSTM, take_from_each
 from editvec.neural.reading import Read
 
 
@@ -26,40 +27,46 @@ class SequenceEncoder(EditEncoder):
     added have a map each; those from the `token_skip`-th on share one, and so do all that are removed."""
 
     def __init__(self, *, token_dim: int, tag_dim: int, edit_dim: int, token_skip: int) -> None:
-        super().__init__()
         self.edit_dim, self.token_skip = edit_dim, token_skip
-        self.tags = nn.Embedding(TAG_PAD + 1, tag_dim)
+        self.tags = Embedding(TAG_PAD + 1, tag_dim)
         self.lstm = BiLSTM(input_dim=tag_dim + 2 * token_dim, dim=edit_dim)
         if token_skip:
-            self.carried = nn.Linear((token_skip + 1) * token_dim, edit_dim, bias=False)
+            self.carried = Linear((token_skip + 1) * token_dim, edit_dim, bias=False)
 
     @classmethod
     def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> SequenceEncoder:
-        """As a config has it."""
+        """Return the encoder of a config."""
         return cls(
             token_dim=config.embed_dim, tag_dim=config.tag_dim, edit_dim=config.edit_dim, token_skip=config.token_skip
         )
 
-    def forward(self, batch: Batch, before: Read | None, after: Read | None) -> Tensor:
+    def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
         assert before is not None and after is not None
         alignment = batch.alignment
         sides = [_at(before.all, alignment.before), _at(after.all, alignment.after)]
-        inputs = torch.cat([self.tags(alignment.tags.ids), *sides], -1)
-        states: States = self.lstm(inputs, alignment.tags.lengths)
-        return states.final + self._carried(alignment, before, after) if self.token_skip else states.final
+        final = self.lstm(concat(self.tags(alignment.tags.ids), *sides), alignment.tags.lengths).final
+        return final + self._carried(alignment, before, after) if self.token_skip else final
 
-    def _carried(self, alignment: AlignmentBatch, before: Read, after: Read) -> Tensor:
-        """What the changed tokens, each by itself, put into the vectors: [batch, edit_dim]."""
+    def _carried(self, alignment: AlignmentBatch, before: Read, after: Read) -> Array:
+        """Return what the changed tokens, each by itself, put into the vectors: [batch, edit_dim]."""
         changed = alignment.tags.mask & (alignment.tags.ids != TAGS.index(Tag.EQUAL))
         added = changed & (alignment.after != NOWHERE)
-        tokens = _at(after.embedded, alignment.after) * added[..., None]
-        places = (added.cumsum(1) - 1).clamp(min=0, max=self.token_skip - 1)
-        slots = tokens.new_zeros(len(tokens), self.token_skip, tokens.shape[2])
-        slots = slots.scatter_add(1, places[..., None].expand_as(tokens), tokens)
-        removed = _at(before.embedded, alignment.before) * changed[..., None]
-        carried: Tensor = self.carried(torch.cat([slots.flatten(1), removed.sum(1)], 1))
-        return carried
+        removed = changed & (alignment.before != NOWHERE)
+        batch, slots = len(added), self.token_skip
+        row, column = added.nonzero()
+        # The first ones have a slot each, the others share the last.
+        slot = row * slots + np.minimum(added.cumsum(1)[row, column] - 1, slots - 1)
+        put_in = scatter_add(_tokens(after.embedded, row, alignment.after[row, column]), slot, batch * slots)
+        row, column = removed.nonzero()
+        taken_away = scatter_add(_tokens(before.embedded, row, alignment.before[row, column]), row, batch)
+        return self.carried(concat(put_in.reshape(batch, -1), taken_away))
 
 
-def _at(states: Tensor, places: Tensor) -> Tensor:
-    return take(states, places.clamp(min=0)) * (places != NOWHERE)[..., None]
+def _tokens(embedded: Array, rows: Ints, places: Ints) -> Array:
+    """Return the tokens at `places` of `rows` [n]: `embedded` [batch, longest, dim] → [n, dim]."""
+    batch, longest, dim = embedded.shape
+    return take(embedded.reshape(batch * longest, dim), rows * longest + places)
+
+
+def _at(states: Array, places: Ints) -> Array:
+    return where(take_from_each(states, np.maximum(places, 0)), (places != NOWHERE)[..., None])

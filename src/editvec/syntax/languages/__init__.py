@@ -1,4 +1,7 @@
-"""The languages that editvec reads. Adding one: a file of facts beside these, and its line in `_MODULES`."""
+"""The languages that editvec reads.
+
+To add a language, add a module of facts to this package and its name to `_MODULES`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _MODULES = ("csharp", "python", "java", "javascript", "typescript", "go", "rust"
 
 @cache
 def known() -> dict[str, Language | Markup]:
-    """Every language by its name."""
+    """Return every language by its name."""
     found: dict[str, Language | Markup] = {}
     for module in _MODULES:
         for language in import_module(f"{__name__}.{module}").LANGUAGES:
@@ -25,24 +28,28 @@ def known() -> dict[str, Language | Markup]:
 
 
 def code_languages() -> list[Language]:
-    """The programming languages, in the order of their modules."""
+    """Return the programming languages, in the order of their modules."""
     return [language for language in known().values() if isinstance(language, Language)]
 
 
 def prose_languages() -> list[Markup]:
-    """The prose formats."""
+    """Return the prose formats."""
     return [language for language in known().values() if isinstance(language, Markup)]
 
 
 def get(name: str) -> Language | Markup:
-    """The language of that name; UserError with the nearest known one otherwise."""
+    """Return the language with the given name.
+
+    Raises:
+        UserError: The name is unknown; the message names the most similar language and all the known ones.
+    """
     languages = known()
     if name not in languages:
         from difflib import get_close_matches
 
         near = get_close_matches(name.lower(), languages, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]}?" if near else ""
-        raise UserError(f"unknown language {name!r}.{hint} Known: {', '.join(languages)}.")
+        raise UserError(f"unknown language {name!r}.{hint} Known languages: {', '.join(languages)}.")
     return languages[name]
 
 
@@ -52,5 +59,5 @@ def _by_extension() -> dict[str, Language | Markup]:
 
 
 def language_of(path: str) -> Language | Markup | None:
-    """The language of a file, by its name; None when it is not one of ours."""
+    """Return the language of a file by its extension, or None if editvec does not read it."""
     return _by_extension().get(PurePosixPath(path).suffix.lower())

@@ -1,4 +1,4 @@
-"""What a language is, as facts: what one language alone has stands in its own file of facts.
+"""The types that describe a language by facts; the facts of each language are in a module of its own.
 
 Node kinds and queries are those of the language's tree-sitter grammar.
 """
@@ -11,28 +11,28 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spacing:
-    """How most people space a language, where languages differ."""
+    """The usual white space of a language, where languages differ."""
 
     words_apart: frozenset[str] = frozenset()
-    """Keywords that are not called and are no operands: a bracket or a sign behind one stands apart from it."""
+    """Keywords that are neither called nor operands: a space separates them from a bracket or a sign after them."""
     joining: frozenset[str] = frozenset({"::"})
     """Signs without white space on either side."""
     prefixes: frozenset[str] = frozenset({"@"})
-    """Signs that stand directly in front of what follows, whatever stands before them."""
+    """Signs that stand directly in front of the next token, whatever stands before them."""
     quotes: frozenset[str] = frozenset()
-    """Signs, one or several of a kind, that stand directly around what they hold."""
+    """Signs, single or repeated, that stand directly around the text that they enclose."""
     roles: bool = False
-    """Whether a name between colons before a quote belongs to it, as do underscores behind it: :role:`text`, `text`_"""
+    """Whether :role:`text`_ is read as one unit: a role with its colons, a quote, and underscores behind it."""
     merging: bool = True
-    """Whether two of a sign side by side are read as one: `- -` is not `--`."""
+    """Whether two adjacent signs without white space are read as one token: `- -` is not `--`."""
     calls: bool = True
-    """Whether a bracket stands directly behind a name."""
+    """Whether an opening bracket stands directly behind a name."""
     colon_apart: bool = False
-    """Whether a colon mostly has a space in front of it, as in `class A : B`."""
+    """Whether a colon usually has a space in front of it, as in `class A : B`."""
     tight_arguments: bool = False
-    """Whether `=` has no spaces around it in brackets, as in `f(a=1)`."""
+    """Whether `=` has no spaces around it inside brackets, as in `f(a=1)`."""
     line_a_statement: bool = True
-    """Whether what follows a semicolon outside all brackets mostly begins a line of its own."""
+    """Whether the text after a semicolon outside all brackets usually begins a new line."""
 
 
 PROSE = Spacing(
@@ -47,109 +47,133 @@ PROSE = Spacing(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """The facts about a programming language that the rooms above need."""
+    """The facts about a programming language that other packages need."""
 
     name: str
     extensions: tuple[str, ...]
     grammar: str
-    """Where its tree-sitter grammar comes from: `module:function`."""
+    """The source of the tree-sitter grammar, as `module:function`."""
     comments: frozenset[str]
-    """Kinds that are no tokens: comments, doc strings that the grammar marks as such."""
+    """Kinds of nodes that yield no tokens: comments, and doc strings if the grammar marks them."""
     comment_marks: tuple[bytes, ...]
-    """How a line begins that is nothing but comment: the cheap test, before anything is parsed."""
+    """Beginnings of a line that holds only a comment; a cheap test before anything is parsed."""
     literals: frozenset[str]
-    """Kinds that are one token, canonically LITERAL: strings (interpolated ones whole), characters, numbers."""
+    """Kinds that are one token each, canonically LITERAL: whole strings (also interpolated), characters, numbers."""
     units: frozenset[str]
     """Kinds that people edit as a whole: statements, members, headers."""
     imports: frozenset[str]
-    """Those of them that bring in names from elsewhere: edited when their uses are."""
+    """The units that import names from elsewhere; they are edited together with the uses of those names."""
     bodies: frozenset[str]
-    """Kinds that hold further units; one that spans lines is not part of the unit around it."""
+    """Kinds that contain further units; a body that spans several lines is not part of the unit around it."""
     functions: frozenset[str]
     """Kinds that open a scope for local names."""
     locals_query: str
-    """Captures as @name what a function declares: locals, parameters, loop and pattern variables."""
+    """Query that captures as @name what a function declares: locals, parameters, loop and pattern variables."""
     members_query: str
-    """Captures what a type or the file declares: as @name what is reached by its bare name (top-level variables,
-    and fields where the language allows it), as @member what is reached through `this` or `self`."""
+    """Query that captures what a type or the file declares.
+
+    Names that are reached as they are, without a receiver, are captured as @name: top-level variables, and fields if
+    the language allows it. Names that are reached through `this` or `self` are captured as @member.
+    """
     declared: tuple[tuple[bytes, bytes], ...] = ()
-    """Patterns of what stands before a name and behind it where a variable or a member is declared, white space before
-    it left out: the cheap test, before anything is parsed. Without any, every place may be one."""
+    """Patterns of the text before and behind a name that declares a variable or a member.
+
+    The text before the name is matched without the white space at its end. This is a cheap test before anything is
+    parsed. Without any patterns, every occurrence of a name may be a declaration.
+    """
     inline_units: frozenset[str] = frozenset()
-    """Units that are expressions: outside a body they belong to the unit around them."""
+    """Units that are expressions; outside a body they belong to the unit around them."""
     identifiers: frozenset[str] = frozenset({"identifier"})
-    """Leaf kinds that can name a variable."""
+    """Kinds of leaves that can name a variable."""
     member_identifiers: frozenset[str] = frozenset()
-    """Leaf kinds that name a member after a receiver."""
+    """Kinds of leaves that name a member after a receiver."""
     member_places: frozenset[str] = frozenset()
-    """Kinds of the parents in which such a leaf declares or initialises a member of the file's own."""
+    """Kinds of parents in which such a leaf declares or initialises a member of the file's own types."""
     accesses: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Kind of a member access → (field of the receiver, field of the member)."""
+    """Kinds of member accesses, each with the field of the receiver and the field of the member."""
     selves: frozenset[str] = frozenset({"this"})
-    """Receivers whose members are the file's own."""
+    """Receivers whose members belong to the file's own types."""
     fixed: frozenset[tuple[str, ...]] = frozenset()
-    """Places whose identifier is no variable: (kind, field) of the parent, or (grandparent, kind, field);
-    "*" for any kind."""
+    """Positions in which an identifier is not a variable.
+
+    Each is (kind, field) of the parent, or (grandparent's kind, parent's kind, field). The kind "*" stands for any
+    kind.
+    """
     type_places: frozenset[str] = frozenset()
     """Kinds of nodes in which a capitalised name is that of a type or of an attribute."""
     promises: frozenset[str] = frozenset()
-    """Words that promise something about code elsewhere: whether one can be kept, its place does not say."""
+    """Modifiers such as `readonly` whose validity depends on other code, not only on the declaration."""
     braces: bool = True
-    """Whether blocks stand in braces, with strings and comments as in C, and a file whose blocks are left out still
-    parses in good time: TypeScript's grammar takes seconds over empty type literals."""
+    """Whether the file's layout can be read from its braces without a parser.
+
+    This needs blocks in braces, strings and comments as in C, and a grammar that quickly parses a file without its
+    blocks. TypeScript's grammar takes seconds for empty type literals.
+    """
     terminator: bytes = b";"
-    """What a statement ends with; empty where a line's end does."""
+    """The bytes that end a statement; empty if the end of the line does."""
     single_line_statements: frozenset[str] = frozenset()
-    """Kinds that the recipe `iclr19` takes: local declarations and expression statements."""
+    """Kinds that the recipe `iclr19` accepts: local declarations and expression statements."""
     other_lines: bytes = b"(?!)"
-    """Pattern of how a line begins that belongs to none of them: the cheap test, before anything is parsed."""
+    """Pattern of the beginning of a line that holds none of these statements.
+
+    This is a cheap test before anything is parsed.
+    """
     authors_query: str = ""
-    """Captures as @name what the recipe `iclr19` renames wherever the name stands, and as @kept identifiers that it
-    leaves alone all the same; "" for all declarations."""
+    """Query that captures as @name the declarations whose names the recipe `iclr19` renames everywhere.
+
+    It captures as @kept the identifiers that the recipe never renames. "" stands for all declarations.
+    """
     member_wrapper: tuple[bytes, bytes] = (b"", b"")
-    """What to put around a member so that it parses alone."""
+    """The text to put before and behind a member so that it can be parsed alone."""
     wrappers: tuple[tuple[str, str], ...] = (("", ""),)
-    """What to put around a fragment so that it parses alone; tried in turn."""
+    """The texts to put before and behind a fragment so that it can be parsed alone; tried in order."""
     import_wrapper: tuple[str, str] = ("", "")
-    """What to put around imports so that they parse alone."""
+    """The text to put before and behind imports so that they can be parsed alone."""
     spacing: Spacing = Spacing()
     empty_body: str = " { }"
-    """What makes a header whole."""
+    """The text that completes a header."""
     primaries: frozenset[str] = frozenset()
-    """Kinds of expressions that can stand wherever a variable can, whatever the operators around it."""
+    """Kinds of expressions that can replace a variable anywhere, whatever the operators around it."""
     loose: str = "a || b"
-    """An expression that can stand in few places without parentheses."""
+    """An expression that needs parentheses in most places."""
     places: tuple[tuple[str, str], ...] = (("", ""),)
-    """What to put around a pattern, an expression or a member, so that it is parsed as what it is; tried in turn."""
+    """Texts to put before and behind an ast-grep pattern, an expression or a member; tried in order.
+
+    They make the parser read it as the construct that it is.
+    """
 
     @property
     def header_wrappers(self) -> tuple[tuple[str, str], ...]:
-        """The same for a header, which lacks its body."""
+        """Return the wrappers for a header, completed by an empty body."""
         return tuple((opening, self.empty_body + closing) for opening, closing in self.wrappers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Markup:
-    """The facts about a prose format: what stands in a file and is not sentences."""
+    """The facts about a prose format: which parts of a file are not sentences."""
 
     name: str
     extensions: tuple[str, ...]
     fences: tuple[tuple[str, str], ...] = ()
-    """(opening, closing) line patterns of blocks to leave out: code, tables. `{opened}` in a closing pattern stands for
-    what the group of the opening one matched."""
+    """Pairs of line patterns (opening, closing) of blocks to leave out, such as code and tables.
+
+    `{opened}` in a closing pattern stands for the text that the group of the opening pattern matched.
+    """
     preamble: str = "(?!)"
-    """Pattern of the first line of a file and of the line that ends what it begins, to leave out: front matter."""
+    """Pattern of the first line and of the last line of front matter, which is left out."""
     quote: str = "(?!)"
-    """Pattern of what stands in front of every line of a quotation, with a `>` for each that is around it."""
+    """Pattern of the marks in front of every line of a quotation, with one `>` for each level of quotation."""
     skip: str = "(?!)"
     """Pattern of single lines to leave out."""
     starts: str = "(?!)"
-    """Pattern of lines that begin a new paragraph, whatever stands before them: list items, headings."""
+    """Pattern of lines that always begin a new paragraph, such as list items and headings."""
     follows: str = "(?!)"
-    """Pattern of lines that begin a new paragraph only behind one that began so too, or by `starts`: further items of a
-    list. Elsewhere they are lines of a paragraph that happen to begin so."""
+    """Pattern of lines that begin a new paragraph only inside a list, as further items.
+
+    They do so only behind a paragraph that began by this pattern or by `starts`. Elsewhere they continue a paragraph.
+    """
     marker: str = ""
-    """Pattern of what stands at the start of such a line and is no text: bullets, hashes."""
+    """Pattern of the marks at the start of such a line that are not text, such as bullets and hashes."""
     indented_code: bool = False
     """Whether an indented block after a blank line is code."""
     spacing: Spacing = PROSE

@@ -1,4 +1,4 @@
-"""C++ (and C, which its grammar reads): facts."""
+"""Facts about C++, and about C, which its grammar also reads."""
 
 from editvec.syntax.languages.base import Language, Spacing
 

@@ -1,4 +1,7 @@
-"""C#: facts. The tokens are Roslyn's (`?.` is two), so that mined edits and the published data agree."""
+"""Facts about C#.
+
+The tokens are those of Roslyn (`?.` is two tokens), so that mined edits agree with the published data.
+"""
 
 from editvec.syntax.languages.base import Language, Spacing
 
@@ -111,17 +114,17 @@ CSHARP = Language(
         (property_declaration name: (identifier) @name @member)
     """,
     declared=(
-        # A type in front, so no operator, no bracket that opens, and none of the words that expressions follow.
+        # A type stands in front: no operator, no opening bracket and no keyword that an expression follows.
         (
             rb"(?<=[\w>\])?*/\x80-\xff])(?<!\breturn)(?<!\bnew)(?<!\bthrow)(?<!\bin)(?<!\bis)(?<!\bas)(?<!\bawait)"
             rb"(?<!\bout)(?<!\bref)(?<!\bcase)(?<!\belse)",
             rb"\s*(?:=(?!=)|[;,){\[]|in\b|/[/*])",
         ),
-        # One more of the same type: no list of arguments goes on like that.
+        # A further variable of the same type; a list of arguments never continues in this way.
         (rb"(?<=,)", rb"(?:\s*+,\s*+@?\w++){0,30}+\s*+(?:[;\[]|=(?!=)|/[/*])"),
-        # A property of an interface that the type implements.
+        # A property that implements an interface explicitly.
         (rb"(?<=\.)", rb"\s*\{"),
-        # A lambda's.
+        # A parameter of a lambda.
         (rb"", rb"(?:\s*+,\s*+@?\w++){0,30}+\s*+\)?\s*=>"),
     ),
     authors_query="""

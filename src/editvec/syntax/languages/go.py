@@ -1,4 +1,7 @@
-"""Go: facts. Fields are reached through a receiver of any name, so only names of functions' scopes are canonical."""
+"""Facts about Go.
+
+Fields are reached through a receiver of any name, so only the local names of functions become canonical.
+"""
 
 from editvec.syntax.languages.base import Language, Spacing
 

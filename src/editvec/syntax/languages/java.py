@@ -1,4 +1,4 @@
-"""Java: facts."""
+"""Facts about Java."""
 
 from editvec.syntax.languages.base import Language, Spacing
 
@@ -87,14 +87,14 @@ JAVA = Language(
     """,
     members_query="(field_declaration declarator: (variable_declarator name: (identifier) @name @member))",
     declared=(
-        # A type in front, so no operator, no bracket that opens, and none of the words that expressions follow.
+        # A type stands in front: no operator, no opening bracket and no keyword that an expression follows.
         (
             rb"(?<=[\w>\])?.*/$\x80-\xff])(?<!\w\.)(?<!\breturn)(?<!\bnew)(?<!\bthrow)(?<!\bcase)(?<!\belse)(?<!\bassert)",
             rb"\s*(?:=(?!=)|[;,)\[:]|/[/*])",
         ),
-        # One more of the same type: no list of arguments goes on like that.
+        # A further variable of the same type; a list of arguments never continues in this way.
         (rb"(?<=,)", rb"(?:\s*+,\s*+[\w$]++){0,30}+\s*+(?:[;\[]|=(?!=)|/[/*])"),
-        # A lambda's.
+        # A parameter of a lambda.
         (rb"", rb"(?:\s*+,\s*+[\w$]++){0,30}+\s*+\)?\s*->"),
     ),
     accesses={"field_access": ("object", "field")},

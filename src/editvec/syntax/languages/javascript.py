@@ -1,4 +1,4 @@
-"""JavaScript: facts. TypeScript builds on them."""
+"""Facts about JavaScript; those about TypeScript build on them."""
 
 from editvec.syntax.languages.base import Language, Spacing
 

@@ -1,4 +1,4 @@
-"""Prose formats: what in their files is not sentences."""
+"""Facts about prose formats: which parts of their files are not sentences."""
 
 from dataclasses import replace
 

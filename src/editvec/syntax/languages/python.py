@@ -1,4 +1,4 @@
-"""Python: facts."""
+"""Facts about Python."""
 
 from editvec.syntax.languages.base import Language, Spacing
 

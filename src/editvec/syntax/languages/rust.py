@@ -1,4 +1,4 @@
-"""Rust: facts."""
+"""Facts about Rust."""
 
 from editvec.syntax.languages.base import Language, Spacing
 

@@ -1,4 +1,4 @@
-"""TypeScript and its dialect with markup, TSX: facts, on top of JavaScript's."""
+"""Facts about TypeScript and TSX, its dialect with markup; they build on those of JavaScript."""
 
 from editvec.syntax.languages import javascript as js
 from editvec.syntax.languages.base import Language, Spacing

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from editvec.neural.layers.dropout import Dropout
+from editvec.neural.arrays import dropout
+from editvec.training.torch_backend import learning
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.5])
@@ -13,7 +14,8 @@ from editvec.neural.layers.dropout import Dropout
 def test_the_share_that_is_dropped(share: float, shape: tuple[int, ...]) -> None:
     torch.manual_seed(0)
     values = torch.ones(shape, requires_grad=True)
-    found = Dropout(share)(values)
+    with learning():
+        found = dropout(values, share)
     gone = (found == 0).float()
     assert gone.mean().item() == pytest.approx(share, abs=0.005)
     assert found[found > 0].unique().tolist() == pytest.approx([1 / (1 - share)], rel=1e-4)
@@ -28,14 +30,16 @@ def test_the_share_that_is_dropped(share: float, shape: tuple[int, ...]) -> None
 def test_a_seed_decides() -> None:
     values = torch.ones(50, 3)
     torch.manual_seed(1)
-    one = Dropout(0.3)(values)
-    torch.manual_seed(1)
-    assert torch.equal(one, Dropout(0.3)(values))
-    assert not torch.equal(one, Dropout(0.3)(values))
+    with learning():
+        one = dropout(values, 0.3)
+        torch.manual_seed(1)
+        assert torch.equal(one, dropout(values, 0.3))
+        assert not torch.equal(one, dropout(values, 0.3))
 
 
 def test_nothing_is_dropped_when_it_counts() -> None:
     values = torch.randn(5, 3)
-    assert Dropout(0.4).eval()(values) is values
-    assert Dropout(0.0)(values) is values
-    assert Dropout(0.4)(torch.empty(0, 3)).shape == (0, 3)
+    assert dropout(values, 0.4) is values
+    with learning():
+        assert dropout(values, 0.0) is values
+        assert dropout(torch.empty(0, 3), 0.4).shape == (0, 3)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from editvec.neural.layers.generator import Generator
-from editvec.neural.layers.graph import Edges, GraphNetwork, Wiring
-from editvec.neural.layers.products import by_rows, has_bfloat16, over_rows, precision, prepared
+from editvec.neural.layers.graph import GraphNetwork
+from editvec.neural.layers.layer import Layer
+from editvec.neural.layers.packing import Edges, Wiring
 from editvec.neural.layers.recurrent import LSTM
+from editvec.training.learner import parameters_of
+from editvec.training.products import by_rows, has_bfloat16, over_rows, precision, prepared
 
 
 @pytest.mark.parametrize("rows", [0, 1, 15, 16, 17, 129, 1_000])
@@ -41,38 +45,41 @@ def test_precision_holds_inside_only() -> None:
         assert (prepared(table).dtype == torch.bfloat16) == has_bfloat16()
 
 
-def _lstm() -> tuple[torch.nn.Module, Callable[[], Tensor]]:
+def _lstm() -> tuple[Layer, Callable[[], Tensor]]:
     layer = LSTM(input_dim=24, dim=16, num_directions=2)
-    inputs, lengths = torch.randn(6, 9, 24), torch.tensor([9, 3, 4, 9, 1, 6])
+    inputs, lengths = torch.randn(6, 9, 24), np.array([9, 3, 4, 9, 1, 6])
     return layer, lambda: layer(inputs, lengths).all.square().mean()
 
 
-def _generator() -> tuple[torch.nn.Module, Callable[[], Tensor]]:
+def _generator() -> tuple[Layer, Callable[[], Tensor]]:
     layer = Generator(dim=16, num_choices=90, head_size=30, tail_dim=8)
-    states, choices = torch.randn(40, 16), torch.arange(40) * 2
+    states, choices = torch.randn(40, 16), np.arange(40) * 2
     return layer, lambda: -layer.probability_of(states, choices).log().mean()
 
 
-def _graph() -> tuple[torch.nn.Module, Callable[[], Tensor]]:
+def _graph() -> tuple[Layer, Callable[[], Tensor]]:
     layer = GraphNetwork(dim=16, num_edge_types=2, num_steps=3)
     states = torch.randn(30, 16)
-    edges = Edges(torch.arange(29), torch.arange(1, 30), torch.arange(29) % 2)
+    edges = Edges(np.arange(29), np.arange(1, 30), np.arange(29) % 2)
     wiring = Wiring.of(edges, 30, 2)
     return layer, lambda: layer(states, wiring).square().mean()
 
 
 @pytest.mark.parametrize("made", [_lstm, _generator, _graph])
-def test_a_layer_learns_the_same_in_bfloat16(made: Callable[[], tuple[torch.nn.Module, Callable[[], Tensor]]]) -> None:
+def test_a_layer_learns_the_same_in_bfloat16(made: Callable[[], tuple[Layer, Callable[[], Tensor]]]) -> None:
     torch.manual_seed(0)
     layer, loss = made()
+    layer.initialise(0)
+    parameters = parameters_of(layer).values()
     found: dict[str, tuple[Tensor, list[Tensor]]] = {}
     for name in ("float32", "bfloat16"):
-        layer.zero_grad()
+        for parameter in parameters:
+            parameter.grad = None
         with precision(name):
             value = loss()
         # What was prepared going forwards decides how it goes back, wherever that is asked for.
         torch.autograd.backward(value)
-        found[name] = value.detach(), [weight.grad.clone() for weight in layer.parameters() if weight.grad is not None]
+        found[name] = value.detach(), [weight.grad.clone() for weight in parameters if weight.grad is not None]
     (exact, slopes), (rounded, near) = found["float32"], found["bfloat16"]
     assert not torch.equal(exact, rounded)
     torch.testing.assert_close(rounded, exact, rtol=0.02, atol=1e-3)

@@ -1,0 +1,105 @@
+"""What a layer is: arrays of declared shapes, and a function of other arrays. Also the two simplest ones.
+
+A weight is a box, so that training can put a torch parameter into the place of a NumPy array, and layers can share one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from editvec.neural.arrays import Array, Floats, Ints, affine, as_numpy, take
+
+Initialiser = Callable[[np.random.Generator, tuple[int, ...]], Floats]
+
+
+def uniform(bound: float) -> Initialiser:
+    """Return an initialiser that draws from −bound to bound."""
+    return lambda chance, shape: (chance.random(shape, np.float32) * 2 - 1) * np.float32(bound)
+
+
+def normal(deviation: float) -> Initialiser:
+    """Return an initialiser that draws from a normal distribution around 0."""
+    return lambda chance, shape: chance.standard_normal(shape, np.float32) * np.float32(deviation)
+
+
+def nothing(chance: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Return zeros."""
+    return np.zeros(shape, np.float32)
+
+
+def identity(chance: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Return ones on the diagonal of a square matrix."""
+    return np.eye(*shape, dtype=np.float32)
+
+
+@dataclass(slots=True, eq=False)
+class Weight:
+    """An array that is learned: its shape, and how it begins. It has a `value` once its layer was initialised or
+    loaded."""
+
+    shape: tuple[int, ...]
+    initialiser: Initialiser
+    value: Array = None
+
+
+class Layer:
+    """Arrays → arrays. Its attributes may be weights, layers, and lists of layers."""
+
+    def weights(self) -> dict[str, Weight]:
+        """Return the weights of this layer and those inside by their names in files; a shared one is there once."""
+        found: dict[str, Weight] = {}
+        known: set[int] = set()
+        for name, weight in self._weights(""):
+            if id(weight) not in known:
+                known.add(id(weight))
+                found[name] = weight
+        return found
+
+    def _weights(self, prefix: str) -> Iterator[tuple[str, Weight]]:
+        for name, value in vars(self).items():
+            if isinstance(value, Weight):
+                yield prefix + name, value
+            elif isinstance(value, Layer):
+                yield from value._weights(f"{prefix}{name}.")
+            elif isinstance(value, list):
+                for number, layer in enumerate(value):
+                    if isinstance(layer, Layer):
+                        yield from layer._weights(f"{prefix}{name}.{number}.")
+
+    def initialise(self, seed: int) -> None:
+        """Give each weight its first value; the same seed gives the same values."""
+        chance = np.random.default_rng(seed)
+        for weight in self.weights().values():
+            weight.value = weight.initialiser(chance, weight.shape)
+
+    def named_arrays(self) -> dict[str, Floats]:
+        """Return the values of all weights as NumPy arrays over the same memory."""
+        return {name: as_numpy(weight.value) for name, weight in self.weights().items()}
+
+
+class Linear(Layer):
+    """An affine map, or a linear one without `bias`."""
+
+    def __init__(self, input_dim: int, dim: int, *, bias: bool = True) -> None:
+        self.dim = dim
+        self.weight = Weight((dim, input_dim), uniform(input_dim**-0.5))
+        self.bias = Weight((dim,), uniform(input_dim**-0.5)) if bias else None
+
+    def __call__(self, values: Array) -> Array:
+        """Return the image of values [..., input_dim]: [..., dim]."""
+        return affine(values, self.weight.value, None if self.bias is None else self.bias.value)
+
+
+class Embedding(Layer):
+    """A vector for each of `num` numbers."""
+
+    def __init__(self, num: int, dim: int, *, deviation: float = 1.0) -> None:
+        self.dim = dim
+        self.weight = Weight((num, dim), normal(deviation))
+
+    def __call__(self, numbers: Ints) -> Array:
+        """Return the vectors of numbers [...]: [..., dim]."""
+        return take(self.weight.value, numbers)
