@@ -160,7 +160,7 @@ def test_convert_there_and_back(mined: Path, tmp_path: Path) -> None:
         (("mine", "--language", "cobol"), 2, "unknown language 'cobol'"),
         (("mine", "--language", "pyhton"), 2, "Did you mean python?"),
         (("mine", "--language", "markdown"), 2, "--recipe prose"),
-        (("mine", "--keep", "comment"), 2, "not a filter that can be off"),
+        (("mine", "--keep", "comment"), 2, "this filter cannot be turned off"),
         (("mine", "--max-lines", "0"), 2, "0 is not in the range"),
         (("stats", "none.parquet"), 2, "does not exist"),
         (("stats", "note.csv"), 2, "does not end with a known suffix"),
