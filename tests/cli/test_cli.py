@@ -148,7 +148,7 @@ def test_convert_there_and_back(mined: Path, tmp_path: Path) -> None:
     for name in names:
         assert list(edit_files.read(tmp_path / name)) == there
     assert "PrevCodeChunk" in (tmp_path / "c.jsonl").read_text()
-    assert "is for .jsonl" in run("convert", str(mined), "x.tsv", "--format", "githubedits", code=2).stderr
+    assert "ends with .jsonl" in run("convert", str(mined), "x.tsv", "--format", "githubedits", code=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -160,17 +160,17 @@ def test_convert_there_and_back(mined: Path, tmp_path: Path) -> None:
         (("mine", "--language", "cobol"), 2, "unknown language 'cobol'"),
         (("mine", "--language", "pyhton"), 2, "Did you mean python?"),
         (("mine", "--language", "markdown"), 2, "--recipe prose"),
-        (("mine", "--keep", "comment"), 2, "not a filter that can be off"),
+        (("mine", "--keep", "comment"), 2, "this filter cannot be turned off"),
         (("mine", "--max-lines", "0"), 2, "0 is not in the range"),
         (("stats", "none.parquet"), 2, "does not exist"),
-        (("stats", "note.csv"), 2, "unknown kind of edit file"),
+        (("stats", "note.csv"), 2, "does not end with a known suffix"),
         (("stats", "bad.jsonl"), 3, "bad.jsonl:1: not JSON"),
         (("show", "empty.parquet", "#4"), 2, "no edit #4"),
         (("show", "empty.parquet", "xyz"), 2, "no edit has the id"),
         (("convert", "bad.jsonl", "out.parquet"), 3, "bad.jsonl:1"),
         (("convert", "empty.parquet", "none/out.parquet"), 2, "not a folder"),
         (("convert", "empty.parquet", "empty.parquet"), 2, "the same file"),
-        (("split", "empty.parquet", "--shares", "1,2"), 2, "three parts"),
+        (("split", "empty.parquet", "--shares", "1,2"), 2, "three numbers"),
     ],
 )
 def test_what_a_user_can_get_wrong_is_one_line(
@@ -189,7 +189,7 @@ def test_skipped_damage_is_counted(tmp_path: Path) -> None:
     (tmp_path / "bad.tsv").write_text("a b\tc\ta b c\nbroken\n")
     done = run("convert", "bad.tsv", "out.parquet", "--skip-bad", cwd=tmp_path)
     assert "1 edits" in done.stdout
-    assert "bad.tsv:2: 1 columns" in done.stderr
+    assert "bad.tsv:2: the line has 1 of 3 columns" in done.stderr
     told = json.loads(run("convert", "bad.tsv", "out.parquet", "--skip-bad", "--json", cwd=tmp_path).stdout)
     assert (told["edits"], told["damaged"]) == (1, 1)
 

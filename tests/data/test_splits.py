@@ -171,7 +171,7 @@ def test_what_has_no_source_or_date_is_refused_with_a_way_out(tmp_path: Path) ->
 def test_a_split_does_not_overwrite_its_source(tmp_path: Path) -> None:
     file = tmp_path / "train.parquet"
     edit_files.write(file, [edit(0)])
-    with pytest.raises(UserError, match="would be overwritten"):
+    with pytest.raises(UserError, match="would overwrite"):
         split_file(file, tmp_path, shares="1,1,1", format="parquet")
     assert edit_files.count(file) == 1
 

@@ -443,7 +443,7 @@ def test_a_commit_that_mostly_moves_white_space_gives_nothing(repo: Repo) -> Non
 
 
 def test_only_some_filters_can_be_off() -> None:
-    with pytest.raises(UserError, match="not a filter that can be off"):
+    with pytest.raises(UserError, match="this filter cannot be turned off"):
         get_recipe("default", keep=("syntax-error",))
 
 

@@ -93,7 +93,7 @@ def test_a_damaged_list_of_what_was_seen(tmp_path: Path) -> None:
     from editvec.data.digests import TrainingDigests
 
     (tmp_path / "seen.u64").write_bytes(b"123")
-    with pytest.raises(BadInputError, match="cut short"):
+    with pytest.raises(BadInputError, match="truncated"):
         TrainingDigests.load(tmp_path / "seen.u64")
 
 

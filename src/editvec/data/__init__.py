@@ -1,1 +1,1 @@
-"""Edits as data: files and their formats, statistics, samples, splits, digests and labels."""
+"""Edits as data: files and their formats, statistics, sampling, splits, digests, labels and the store."""

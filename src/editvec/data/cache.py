@@ -1,7 +1,7 @@
-"""The user's cache as files: which stores there are, how large they are, making room, clearing.
+"""The files of the user's cache: list the stores and their sizes, enforce the size limit, clear the cache.
 
-A store (`data/store.py`) is one SQLite file a repository. Beside the stores the cache holds clones of addresses, and
-the answers of unfinished evaluations. Everything in it can be made again.
+A store (`data/store.py`) is one SQLite file per repository. The cache also holds clones of remote repositories and
+the results of unfinished evaluations. Everything in the cache can be computed again.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 from editvec.core.files import cache_home
 
 LIMIT = 2 * 2**30
-"""Bytes of all stores together."""
+"""Maximum size of all stores together, in bytes."""
 _STORE, _SUFFIX = "store", ".sqlite"
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """What a store says about itself."""
+    """A summary of one store."""
 
     path: Path
     repository: str
@@ -38,25 +38,25 @@ class StoreInfo:
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What the cache holds."""
+    """A summary of the cache."""
 
     folder: Path
     stores: list[StoreInfo] = field(default_factory=list)
-    """The one used last comes first."""
+    """The stores, most recently used first."""
     others: dict[str, int] = field(default_factory=dict)
-    """Folders that hold something else, such as clones, with their bytes."""
+    """Sizes in bytes of the folders that hold something else, such as clones, by folder name."""
     freed: int = 0
-    """Bytes that were removed."""
+    """Number of bytes that were freed."""
     in_use: tuple[Path, ...] = ()
-    """Stores that another process uses, so that they were not removed."""
+    """Stores that were not removed because another process uses them."""
 
     @property
     def bytes(self) -> int:
-        """The size of everything."""
+        """Return the total size of the cache in bytes."""
         return sum(store.bytes for store in self.stores) + sum(self.others.values())
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the summary as JSON values."""
         entries = [
             {
                 "repository": store.repository,
@@ -79,7 +79,7 @@ class CacheInfo:
 
 
 def cache(*, clear: bool = False) -> CacheInfo:
-    """Return what editvec remembers between runs, after removing it if `clear`.
+    """Return a summary of what editvec keeps between runs; with `clear`, remove it first.
 
     Example:
         >>> import editvec
@@ -92,7 +92,7 @@ def cache(*, clear: bool = False) -> CacheInfo:
 
 
 def describe() -> CacheInfo:
-    """Return what the cache holds."""
+    """Return a summary of the cache."""
     home = cache_home()
     others = {}
     for folder in sorted(home.glob("*/")):
@@ -102,7 +102,10 @@ def describe() -> CacheInfo:
 
 
 def remove_all() -> tuple[int, list[Path]]:
-    """Remove everything from the cache; return how many bytes that freed, and the stores that are in use and stay."""
+    """Remove everything from the cache.
+
+    Returns the number of bytes freed, and the stores that were kept because another process uses them.
+    """
     before = describe()
     kept = [store.path for store in before.stores if not remove(store.path)]
     for name in before.others:
@@ -111,18 +114,18 @@ def remove_all() -> tuple[int, list[Path]]:
 
 
 def place_of(repository: Path) -> Path:
-    """Return the file of a repository's store."""
+    """Return the path of a repository's store."""
     digest = blake2b(os.fsencode(repository), digest_size=12).hexdigest()
     return cache_home() / _STORE / f"{digest}{_SUFFIX}"
 
 
 def stores() -> list[Path]:
-    """Return the files of the stores, the one used longest ago first."""
+    """Return the paths of the stores, least recently used first."""
     return sorted((cache_home() / _STORE).glob(f"*{_SUFFIX}"), key=_used)
 
 
 def info(path: Path) -> StoreInfo:
-    """Return what a store holds, as far as it can be read."""
+    """Return a summary of a store; counts that cannot be read are 0."""
     repository, commits, vectors = "", 0, 0
     with suppress(sqlite3.Error, TypeError):
         database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
@@ -136,12 +139,12 @@ def info(path: Path) -> StoreInfo:
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes of a store, with what SQLite keeps beside it."""
+    """Return the size of a store in bytes, including SQLite's auxiliary files."""
     return sum(_size(path.with_name(path.name + name)) for name in ("", *_BESIDE))
 
 
 def make_room(limit: int, *, last: Path | None = None) -> None:
-    """Remove the stores used longest ago until all together are within a limit; `last` goes after all others."""
+    """Remove the least recently used stores until all together are within the limit; `last` is removed last."""
     paths = sorted(stores(), key=lambda path: path == last)
     total = sum(map(size_of, paths))
     for path in paths:
@@ -153,11 +156,11 @@ def make_room(limit: int, *, last: Path | None = None) -> None:
 
 
 def remove(path: Path) -> bool:
-    """Remove a store unless a process is using it; return whether it is gone."""
+    """Remove a store unless another process uses it; return whether it was removed."""
     with suppress(sqlite3.DatabaseError):
         database = sqlite3.connect(path, timeout=0, isolation_level=None)
         try:
-            # Only a process that is alone with a database may end its write-ahead log.
+            # SQLite lets a process leave write-ahead logging only if no other process uses the database.
             if database.execute("PRAGMA journal_mode = DELETE").fetchone()[0] != "delete":
                 return False
         except sqlite3.OperationalError:
@@ -172,7 +175,7 @@ def remove(path: Path) -> bool:
 
 
 def unlink(path: Path) -> None:
-    """Remove a store's files."""
+    """Remove the files of a store, including SQLite's auxiliary files."""
     for name in ("", *_BESIDE):
         path.with_name(path.name + name).unlink(missing_ok=True)
 

@@ -12,13 +12,13 @@ from editvec.data.progress import Stages, counted, silent
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What a conversion wrote, and what it left out."""
+    """The result of a conversion: the number of edits written, and what was left out."""
 
     written: int
     damaged: edit_files.Damage | None
-    """Lines of the source; None if the first would have stopped the conversion."""
+    """Damaged lines of the source that were skipped; None if such a line is an error."""
     refused: edit_files.Damage | None
-    """Edits that the target's format cannot hold."""
+    """Edits that the format of the target cannot represent; None if such an edit is an error."""
 
 
 def convert(
@@ -29,21 +29,22 @@ def convert(
     skip_bad: bool = False,
     progress: Stages = silent,
 ) -> Converted:
-    """Convert an edit file to another format, by the files' names.
+    """Convert an edit file to another format, which follows from the file names.
 
-    `format` says what a .jsonl file gets: "native" lines or the published "githubedits". With `skip_bad`, damaged
-    lines, and edits that the target cannot hold, are left out and counted. The target appears only when it is whole.
+    `format` selects what is written to a .jsonl file: "native" lines or the published "githubedits" format. With
+    `skip_bad`, damaged lines and edits that the target's format cannot represent are skipped and counted. The target
+    is written atomically: it appears only when it is complete.
 
     Raises:
-        UserError: Both files are the same, or the target's name says no format.
-        BadInputError: The source is damaged.
+        UserError: Both files are the same, or the format of a file does not follow from its name.
+        BadInputError: The source is damaged, or an edit cannot be represented in the target's format.
 
     Example:
         >>> import editvec
         >>> editvec.convert("sentences.tsv", "sentences.jsonl.gz").written
     """
     if Path(source).exists() and Path(target).exists() and Path(source).samefile(target):
-        raise UserError("IN and OUT are the same file.")
+        raise UserError("IN and OUT are the same file. Choose another name for OUT.")
     edit_files.check_target(Path(target), format)
     damage, refused = (edit_files.Damage(), edit_files.Damage()) if skip_bad else (None, None)
     edits = counted(edit_files.read(source, damage=damage), progress, "Converting", total=edit_files.count(source))

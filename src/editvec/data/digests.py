@@ -1,6 +1,7 @@
-"""Digests of edits: of all that a model can see of one, and which edits a model was trained on.
+"""Digests of edits: the content digest of one edit, and the set of digests of the edits a model was trained on.
 
-The latter are sorted digests of eight bytes: enough to tell whether an edit is among them.
+The content digest covers everything that a model can see of an edit. The training digests are sorted 8-byte token
+hashes, which is enough to tell whether an edit was in the training data.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ _DIGEST = np.dtype("<u8")
 
 
 def content_digest(edit: Edit) -> bytes:
-    """Return a digest of everything that an edit vector can depend on: 16 bytes, the same wherever the edit was made.
+    """Return a 16-byte digest of everything that an edit vector can depend on.
 
-    It is the key of `Store.vectors`.
+    It does not depend on where the edit was made. It is the key of `Store.vectors`.
     """
     content = native.dump(replace(edit, id="", source=None, label="", extra=""))
     return blake2b(content, digest_size=16).digest()
 
 
 class TrainingDigests:
-    """A set of edits: two are the same when before and after are, token by token."""
+    """A set of edits; two edits are equal if their tokens before and after are equal."""
 
     def __init__(self, digests: NDArray[np.uint64]) -> None:
         self._digests = digests
@@ -48,39 +49,43 @@ class TrainingDigests:
 
     @classmethod
     def of(cls, edits: Iterable[Edit]) -> TrainingDigests:
-        """The set of some edits."""
+        """Return the set of the given edits."""
         noted = Notes()
         for _ in noted.noting(edits):
             pass
         return noted.seen()
 
     def save(self, path: Path) -> None:
-        """Writes the digests, nothing else."""
+        """Write the digests to a file, without a header."""
         write_atomically(path, self._digests.astype(_DIGEST, copy=False).data)
 
     @classmethod
     def load(cls, path: Path) -> TrainingDigests:
-        """Reads what `save` wrote."""
+        """Read a file written by `save`.
+
+        Raises:
+            BadInputError: The size of the file is not a multiple of the size of a digest.
+        """
         content = path.read_bytes()
         if len(content) % _DIGEST.itemsize:
-            raise BadInputError(path, None, "cut short: not a whole number of digests")
+            raise BadInputError(path, None, "the file is truncated: its size is not a multiple of 8 bytes")
         return cls(np.frombuffer(content, _DIGEST))
 
 
 class Notes:
-    """Notes edits that pass by, eight bytes each."""
+    """A recorder of the token hashes of a stream of edits, 8 bytes per edit."""
 
     def __init__(self) -> None:
         self._digests = array("Q")
 
     def noting(self, edits: Iterable[Edit]) -> Iterator[Edit]:
-        """The edits as they are."""
+        """Yield the edits unchanged and record their token hashes."""
         for edit in edits:
             self._digests.append(token_hash(edit))
             yield edit
 
     def seen(self) -> TrainingDigests:
-        """What was noted; nothing is after that."""
+        """Return the recorded digests as a set, and reset the recorder."""
         noted, self._digests = self._digests, array("Q")
         digests = np.frombuffer(noted, np.uint64) if noted else np.empty(0, np.uint64)
         digests.sort()

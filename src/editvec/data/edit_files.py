@@ -1,16 +1,17 @@
-"""Edit files. `read` and `write` go by the file's name:
+"""Reading and writing of edit files. The file name determines the format.
 
 | name | format |
 |---|---|
-| `.jsonl.gz`, `.jsonl` | the native one: an edit a line, as `data/native.py` writes it |
-| `.parquet` | the same in columns (`data/parquet.py`), with the extra `data` |
+| `.jsonl.gz`, `.jsonl` | the native format: one edit per line, as `data/native.py` writes it |
+| `.parquet` | the same content in columns (`data/parquet.py`); needs the extra `data` |
 | `.tsv`, `.tsv.gz` | WikiAtomicEdits: sentence, phrase, edited sentence (further columns are kept) |
 
-A line of the published GitHubEdits format in a `.jsonl` file is recognised when it is read, and written on demand,
-Roslyn trees included, back and forth without loss.
+Lines of the published GitHubEdits format in a `.jsonl` file are recognised when they are read, and written on demand.
+The conversion is lossless in both directions, including Roslyn trees.
 
-Everything streams, so a file may be larger than memory. A file appears under its name only when it is whole. Damage
-is refused with file, line and reason, or skipped and counted, never read over in silence.
+All files are streamed, so a file may be larger than memory. Files are written atomically: a file appears under its
+name only when it is complete. A damaged line raises an error with file, line and reason, or is skipped and counted; it
+is never ignored silently.
 """
 
 from __future__ import annotations
@@ -29,40 +30,44 @@ from editvec.core.files import atomic, check_place
 from editvec.data import formats, native, parquet
 
 FORMS = ("native", "githubedits")
-"""The formats that a `.jsonl` file can be written in."""
+"""The formats in which a `.jsonl` file can be written."""
 _LINES = ("jsonl", "tsv")
 _ENDINGS = ".jsonl.gz, .jsonl, .parquet, .tsv.gz or .tsv"
 _GZIP_LEVEL = 6
 _PUBLISHED = "PrevCodeChunk"
-"""A field that every line of GitHubEdits has and no native one."""
-_WITHOUT_BAD_LINES = "`editvec convert --skip-bad` keeps what is sound."
-_MAKE_AGAIN = "Make it again: `editvec mine` or `editvec convert`."
+"""A field that is in every line of GitHubEdits and in no native line."""
+_WITHOUT_BAD_LINES = "To keep the valid lines, use `editvec convert --skip-bad`."
+_MAKE_AGAIN = "Create it again with `editvec mine` or `editvec convert`."
 
 
 @dataclass(slots=True)
 class Damage:
-    """What was skipped in a file: how many edits, and where the first ones were."""
+    """The edits that were skipped in a file: their number, and the first five errors."""
 
     count: int = 0
     first: list[BadInputError] = field(default_factory=list)
 
     def note(self, error: BadInputError) -> None:
-        """Count one more."""
+        """Count a skipped edit, and keep its error if it is one of the first five."""
         self.count += 1
         if len(self.first) < 5:
             self.first.append(error)
 
 
 def read(path: str | Path, *, damage: Damage | None = None, trees: bool = True) -> Iterator[Edit]:
-    """Yield the edits of a file, one by one.
+    """Yield the edits of a file.
 
-    With `damage`, bad lines are skipped and noted there instead of raised. Without `trees`, the large columns of a
-    Parquet file that hold them are not read.
+    With `damage`, damaged lines are skipped and recorded there instead of raising an error. With `trees=False`, the
+    tree columns of a Parquet file, which are large, are not read.
+
+    Raises:
+        UserError: The file does not exist, or its format does not follow from its name.
+        BadInputError: The file is damaged.
     """
     path = Path(path)
     kind = _kind(path)
     if not path.exists():
-        raise UserError(f"{path} does not exist. `editvec mine` and `editvec convert` make edit files.")
+        raise UserError(f"{path} does not exist. Create an edit file with `editvec mine` or `editvec convert`.")
     if kind == "parquet":
         yield from parquet.read_parquet(path, trees=trees)
     else:
@@ -70,10 +75,14 @@ def read(path: str | Path, *, damage: Damage | None = None, trees: bool = True) 
 
 
 def write(path: str | Path, edits: Iterable[Edit], *, refused: Damage | None = None, form: str = "native") -> int:
-    """Write edits to a file that appears only when it is whole; return how many.
+    """Write edits to a file atomically; return the number of edits written.
 
-    What a format cannot hold is an error, or, with `refused`, left out and noted there. `form` is one of `FORMS`, for
-    `.jsonl` files.
+    An edit that the format cannot represent raises an error or, with `refused`, is skipped and recorded there. `form`
+    is one of `FORMS` and applies to `.jsonl` files.
+
+    Raises:
+        UserError: The format does not follow from the file name, or `form` does not apply to it.
+        BadInputError: The format cannot represent an edit.
     """
     path = Path(path)
     dump = _dumper(path, form)
@@ -96,18 +105,22 @@ def write(path: str | Path, edits: Iterable[Edit], *, refused: Damage | None = N
 
 
 def count(path: str | Path) -> int | None:
-    """Return how many edits a file holds, where that can be told without reading it."""
+    """Return the number of edits in a file, or None if that requires reading it."""
     path = Path(path)
     return parquet.count_rows(path) if _kind(path) == "parquet" and path.is_file() else None
 
 
 def is_native(path: Path) -> bool:
-    """Return whether a file's name is that of native lines."""
+    """Return whether the name of a file is that of a `.jsonl` file, packed or not."""
     return _kind(path) == "jsonl"
 
 
 def check_target(path: Path, form: str = "native") -> None:
-    """UserError when an edit file cannot be written there: better before the work than after."""
+    """Check that an edit file can be written at a path, before the work that produces the edits begins.
+
+    Raises:
+        UserError: The file cannot be written there.
+    """
     if _dumper(path, form) is None:
         parquet.schema()
     check_place(path)
@@ -115,12 +128,12 @@ def check_target(path: Path, form: str = "native") -> None:
 
 @contextmanager
 def lines_to(path: Path) -> Iterator[IO[bytes]]:
-    """A stream for the lines of a file that appears when it is whole; packed where its name ends with `.gz`."""
+    """Open a stream to write the lines of a file atomically; it is gzipped if the name ends with `.gz`."""
     with atomic(path) as stream:
         if not _is_packed(path):
             yield stream
             return
-        # No time and no name in the header: the same edits give the same bytes.
+        # The header holds no time and no name, so the same edits give the same bytes.
         with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=_GZIP_LEVEL) as out:
             yield out  # type: ignore[misc]
 
@@ -134,14 +147,14 @@ def _kind(path: Path) -> str:
     for kind in _LINES:
         if name.removesuffix(".gz").endswith(f".{kind}"):
             return kind
-    raise UserError(f"{path}: unknown kind of edit file. Name it {_ENDINGS}.")
+    raise UserError(f"{path}: the file name does not end with a known suffix. Use {_ENDINGS}.")
 
 
 def _dumper(path: Path, form: str) -> Callable[[Edit], bytes] | None:
-    """Return what makes a line of an edit; None for Parquet."""
+    """Return the function that serialises an edit as a line; None for Parquet."""
     kind = _kind(path)
     if form not in FORMS or (form != "native" and kind != "jsonl"):
-        raise UserError(f"{path}: the format {form} is for .jsonl and .jsonl.gz files.")
+        raise UserError(f"{path}: the format {form} requires a file name that ends with .jsonl or .jsonl.gz.")
     if kind == "parquet":
         return None
     if kind == "tsv":
@@ -154,12 +167,12 @@ def _native_line(edit: Edit) -> bytes:
 
 
 def _edit_of(line: bytes) -> Edit:
-    """Return the edit of a native line, or of one of GitHubEdits."""
+    """Return the edit of a native line or of a GitHubEdits line."""
     record = native.record_of(line)
     if _PUBLISHED in record:
         return formats.edit_from_githubedits(record)
     if "schema" not in record:
-        raise ValueError(f"neither the field schema (editvec) nor the field {_PUBLISHED} (GitHubEdits)")
+        raise ValueError(f"the line has neither the field schema (editvec) nor the field {_PUBLISHED} (GitHubEdits)")
     return native.parse(record)
 
 
@@ -192,8 +205,8 @@ def _read_lines(path: Path, parse: Callable[[bytes], Edit], damage: Damage | Non
                     any_good = True
                     yield edit
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        reason = "the file is cut short" if isinstance(error, EOFError) else f"not a sound gzip file ({error})"
-        note(BadInputError(path, number + 1, reason, f"Get it again. {_WITHOUT_BAD_LINES}"))
+        reason = "the file is truncated" if isinstance(error, EOFError) else f"not a valid gzip file ({error})"
+        note(BadInputError(path, number + 1, reason, f"Create or download it again. {_WITHOUT_BAD_LINES}"))
     if first_bad is not None and not any_good:
-        # To skip what is bad is not to take something else altogether for a file without edits.
-        raise BadInputError(path, first_bad.line, f"{first_bad.reason}; nothing in the file is an edit", _MAKE_AGAIN)
+        # A file without a single valid line is a file of another kind, not an edit file with damaged lines.
+        raise BadInputError(path, first_bad.line, f"{first_bad.reason}; the file has no valid edit", _MAKE_AGAIN)

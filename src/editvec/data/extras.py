@@ -1,7 +1,7 @@
-"""What a plain `pip install editvec` leaves out, and how to say so.
+"""Optional packages, which a plain `pip install editvec` does not install.
 
-pyarrow, scikit-learn, SciPy, faiss, matplotlib, openTSNE and torch come with extras. Whatever needs one asks for it
-here, inside a function, so that the rest of the package runs without it.
+pyarrow, scikit-learn, SciPy, faiss, matplotlib, openTSNE and torch come with extras. Code that needs one of them
+calls `require` inside a function, so that the rest of the package runs without it.
 """
 
 from __future__ import annotations
@@ -15,20 +15,23 @@ _NAMES = {"sklearn": "scikit-learn", "scipy": "SciPy"}
 
 
 class MissingExtraError(UserError):
-    """A package that an extra installs is not there; the message says how to install it."""
+    """The error for an optional package that is not installed; the message says how to install it."""
 
 
 def require(module: str, *, extra: str, what: str) -> Any:
-    """Return an imported module of an extra; MissingExtraError where it is not installed.
+    """Import and return a module that comes with an extra.
 
-    `what` needs it, a plural that begins the sentence: "Parquet files".
+    `what` is the subject of the error message, in the plural: "Parquet files".
+
+    Raises:
+        MissingExtraError: The module cannot be imported.
     """
     try:
         return import_module(module)
     except ImportError as error:
         missing = (error.name or module).partition(".")[0]
         name = _NAMES.get(missing, missing)
-        # A package that is there but cannot be loaded is another matter, and says why.
+        # If the package is installed but cannot be loaded, the message includes the reason.
         reason = "" if isinstance(error, ModuleNotFoundError) else f" ({error})"
         raise MissingExtraError(
             f"{what} need {name}{reason}. Install it with: pip install 'editvec[{extra}]'."

@@ -1,7 +1,8 @@
-"""One line of a foreign format ↔ one edit. ValueError says what is wrong with a line, or what it cannot hold.
+"""Conversion between edits and lines of foreign formats: GitHubEdits and WikiAtomicEdits.
 
-Reading and writing again gives the same values: what has no place in an `Edit` travels in its `extra`, and what the
-published GitHubEdits format has no field for (the language, the text itself, its author) in a field of its own.
+A ValueError says what is wrong with a line, or why a format cannot represent an edit. Reading a line and writing it
+again gives the same values: fields without a counterpart in `Edit` are kept in its `extra`, and what the published
+GitHubEdits format has no field for (the language, the original text, the author) is written to an additional field.
 """
 
 from __future__ import annotations
@@ -44,7 +45,11 @@ _LABELLED_ID = re.compile(r"([A-Za-z]+\d+)_\d+")
 
 
 def edit_from_githubedits(record: dict[str, Any]) -> Edit:
-    """Return the edit of a record of the published GitHubEdits format."""
+    """Return the edit of a record in the published GitHubEdits format.
+
+    Raises:
+        ValueError: A field is missing or has an unexpected value.
+    """
     for name, kind in _FIELDS.items():
         if name not in record:
             raise ValueError(f"the field {name} is missing")
@@ -71,8 +76,14 @@ def edit_from_githubedits(record: dict[str, Any]) -> Edit:
 
 
 def edit_to_githubedits(edit: Edit) -> bytes:
-    """An edit as a line of the published GitHubEdits format: canonical tokens, trees where the edit has Roslyn's. In a
-    field of our own what that format has none for."""
+    """Return an edit as a line of the published GitHubEdits format.
+
+    The line has the canonical tokens, and trees if the edit has Roslyn trees. What the format has no field for is
+    written to the additional field `EditVec`.
+
+    Raises:
+        ValueError: The edit holds text that is not valid Unicode.
+    """
     context_before, context_behind = edit.model_context
     record: dict[str, Any] = {
         "Id": edit.id,
@@ -99,7 +110,7 @@ def edit_to_githubedits(edit: Edit) -> bytes:
 
 
 def _own(edit: Edit) -> dict[str, Any]:
-    """What the published fields do not say of an edit; nothing of one that was published."""
+    """Return what the published fields cannot express; empty for an edit that was read from a published file."""
     mined, labelled = _MINED_ID.fullmatch(edit.id), _LABELLED_ID.fullmatch(edit.id)
     source, form = edit.source, edit.canonical
     found: dict[str, Any] = {}
@@ -123,7 +134,7 @@ def _own(edit: Edit) -> dict[str, Any]:
 
 
 def _with_own(plain: Edit, own: Any) -> Edit:
-    """The edit that the published fields say, with what they do not."""
+    """Return the edit of the published fields, completed with those of the additional field."""
     try:
         found = replace(
             plain, language=str(own.get("language", plain.language)), label=str(own.get("label", plain.label))
@@ -153,7 +164,7 @@ def _with_own(plain: Edit, own: Any) -> Edit:
             canonical=form,
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        raise ValueError(f"the field {_OWN} is not sound ({error})") from None
+        raise ValueError(f"the field {_OWN} is invalid ({error})") from None
 
 
 def _source(said: dict[str, Any]) -> Source:
@@ -173,14 +184,14 @@ def _words(values: Any) -> Tokens:
 
 
 def _canonical_text(text: str, edit: Edit, tokens: Tokens) -> str:
-    """The text itself where it is canonical already, else the canonical tokens with a space between them."""
+    """Return the text if it is already canonical, else the canonical tokens joined by spaces."""
     return text if edit.canonical is None else " ".join(tokens)
 
 
 def _tokens(record: dict[str, Any], name: str) -> Tokens:
     tokens = record[name]
     if not all(isinstance(token, str) for token in tokens):
-        raise ValueError(f"the field {name} holds something that is no string")
+        raise ValueError(f"the field {name} holds a value that is not a string")
     return tuple(tokens)
 
 
@@ -194,13 +205,17 @@ def _tree(record: dict[str, Any], name: str, tokens: Tokens) -> str | None:
 
 
 def edit_from_tsv(line: bytes) -> Edit:
-    """An edit of WikiAtomicEdits: the sentence is before, the edited sentence after; further columns are kept."""
+    """Return the edit of a line of WikiAtomicEdits; columns after the third are kept.
+
+    Raises:
+        ValueError: The line is not UTF-8, has fewer than three columns, or has an empty sentence.
+    """
     try:
         cells = line.decode().rstrip("\r\n").split("\t")
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 (byte {error.start})") from None
     if len(cells) < 3:
-        raise ValueError(f"{len(cells)} columns, expected sentence, phrase and edited sentence")
+        raise ValueError(f"the line has {len(cells)} of 3 columns: sentence, phrase and edited sentence")
     sentence, phrase, edited, *rest = cells
     if not sentence.strip() or not edited.strip():
         raise ValueError("the sentence or the edited sentence is empty")
@@ -216,8 +231,14 @@ def edit_from_tsv(line: bytes) -> Edit:
 
 
 def edit_to_tsv(edit: Edit) -> bytes:
-    """An edit as a line of WikiAtomicEdits. Only an edit that inserts or deletes one phrase fits; a deletion is
-    written as the insertion that it undoes, with `del` in a fourth column."""
+    """Return an edit as a line of WikiAtomicEdits.
+
+    The format can represent only the insertion or the deletion of one phrase. A deletion is written as the insertion
+    that it reverses, with `del` in a fourth column.
+
+    Raises:
+        ValueError: The format cannot represent the edit.
+    """
     known: dict[str, Any] = orjson.loads(edit.extra) if edit.extra else {}
     if "phrase" in known and "columns" in known:
         cells = [edit.before.text, known["phrase"], edit.after.text, *known["columns"]]
@@ -230,11 +251,11 @@ def edit_to_tsv(edit: Edit) -> bytes:
         head += 1
     size = len(long) - len(short)
     if size == 0 or short[head:] != long[head + size :]:
-        raise ValueError("not the insertion or deletion of one phrase, which is all that this format holds")
+        raise ValueError("this format can represent only the insertion or deletion of one phrase")
     cells = [" ".join(short), " ".join(long[head : head + size]), " ".join(long), "ins" if forward else "del"]
     cells += [edit.source.repository] if edit.source else []
     if any("\t" in cell or "\n" in cell for cell in cells):
-        raise ValueError("a tab or a line break in a token")
+        raise ValueError("a token contains a tab or a line break")
     return ("\t".join(cells) + "\n").encode()
 
 

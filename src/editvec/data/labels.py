@@ -1,4 +1,4 @@
-"""What kind of edit an edit is, where somebody said so: how the label of a labelled edit is found."""
+"""Labels of edits: the ways to determine the label of a labelled edit."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ def _prefix(edit: Edit) -> str:
 
 
 LABELS: Mapping[str, tuple[str, Callable[[Edit], str]]] = {
-    "label": ("the label that the edit file gives", lambda edit: edit.label),
-    "id": ("what stands before the last underscore of the id, as in C#Fixers", _prefix),
+    "label": ("the label in the edit file", lambda edit: edit.label),
+    "id": ("the part of the id before the last underscore, as in C#Fixers", _prefix),
     "project": ("the repository", lambda edit: edit.source.repository if edit.source else ""),
     "language": ("the language", lambda edit: edit.language),
 }
 
 
 def label_of(edit: Edit, how: str = "id") -> str:
-    """The label of an edit; empty where it has none."""
+    """Return the label of an edit; empty if it has none.
+
+    Raises:
+        UserError: `how` is not one of `LABELS`.
+    """
     if how not in LABELS:
-        raise UserError(f"no way {how!r} to find a label. There are: {', '.join(LABELS)}.")
+        raise UserError(f"unknown label {how!r}. Choose one of: {', '.join(LABELS)}.")
     return LABELS[how][1](edit)

@@ -1,8 +1,8 @@
-"""The native form of an edit: one JSON object a line, with everything that an `Edit` holds and the schema's version.
+"""The native format of an edit: one JSON object per line, with all fields of `Edit` and the schema version.
 
-The keys are the columns of the Parquet form (`data/parquet.py`). A key that has nothing to say is left out: `null`,
-and an empty text or list. `canonical_before` and `repository` are present exactly when the edit has a canonical form
-and a source. Every line says its version, so files can be joined, cut and filtered line by line.
+The keys are the columns of the Parquet format (`data/parquet.py`). Empty values are omitted: `null`, empty strings and
+empty lists. `canonical_before` and `repository` are present exactly if the edit has a canonical form and a source.
+Every line holds its schema version, so files can be joined, split and filtered line by line.
 
 This module also packs lines into small compressed blocks, for the store and for the index.
 """
@@ -19,17 +19,21 @@ import orjson
 from editvec.core.edit import Canonical, Edit, Source, Tokens, Version
 
 SCHEMA_VERSION = 1
-"""Counted up when a line or a row of today cannot be read as one of then. Of both native forms, JSON and Parquet."""
+"""Version of both native formats, JSON and Parquet; incremented when the format changes incompatibly."""
 _CANONICAL = tuple(f"canonical_{name}" for name in Canonical.__slots__)
 _TELLING = frozenset({"id", "language", "before_tree", "after_tree", "canonical_before", "repository"}) | {
     f"{side}_{end}_line" for side in ("before", "after") for end in ("first", "last")
 }
-"""Keys whose empty text or list, or 0, differs from nothing at all."""
+"""Keys that are written even if their value is empty or 0, because that differs from a missing value."""
 _LEVEL = 6
 
 
 def dump(edit: Edit) -> bytes:
-    """Return an edit as a line, without the line feed; ValueError for text that is not Unicode."""
+    """Return an edit as a line, without the line feed.
+
+    Raises:
+        ValueError: The edit holds text that is not valid Unicode.
+    """
     record: dict[str, Any] = {
         "schema": SCHEMA_VERSION,
         "id": edit.id,
@@ -70,9 +74,13 @@ def dump(edit: Edit) -> bytes:
 
 
 def parse(record: Mapping[str, Any]) -> Edit:
-    """Return the edit of a record that was a line; ValueError says what is wrong with it."""
+    """Return the edit of a parsed line.
+
+    Raises:
+        ValueError: The schema version differs, or a field is missing or has an unexpected value.
+    """
     if record.get("schema") != SCHEMA_VERSION:
-        raise ValueError(f"schema version {record.get('schema')}, this editvec reads {SCHEMA_VERSION}")
+        raise ValueError(f"schema version {record.get('schema')}, but this version of editvec reads {SCHEMA_VERSION}")
     for key in ("id", "language"):
         if key not in record:
             raise ValueError(f"the field {key} is missing")
@@ -94,7 +102,11 @@ def parse(record: Mapping[str, Any]) -> Edit:
 
 
 def record_of(line: bytes) -> dict[str, Any]:
-    """Return the JSON object of a line; ValueError where there is none."""
+    """Return the JSON object of a line.
+
+    Raises:
+        ValueError: The line is not a JSON object.
+    """
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -105,7 +117,11 @@ def record_of(line: bytes) -> dict[str, Any]:
 
 
 def load(line: bytes) -> Edit:
-    """Return the edit of a line; ValueError says what is wrong with it."""
+    """Return the edit of a line.
+
+    Raises:
+        ValueError: The line is not a valid edit.
+    """
     return parse(record_of(line))
 
 
@@ -138,7 +154,7 @@ def _tree(record: Mapping[str, Any], key: str) -> str | None:
 
 def _tokens(record: Mapping[str, Any], key: str) -> Tokens:
     values = record.get(key, ())
-    # One pass in C: join refuses what is no string.
+    # str.join checks all values in one pass in C: it raises TypeError for a value that is not a string.
     try:
         "".join(values)
     except TypeError:
@@ -158,11 +174,15 @@ def _lines(record: Mapping[str, Any], side: str) -> tuple[int, int] | None:
 
 
 def pack(lines: Iterable[bytes]) -> bytes:
-    """Return lines as a compressed block."""
+    """Return lines as one compressed block."""
     return zlib.compress(b"\n".join(lines), _LEVEL)
 
 
 def unpack(block: bytes) -> list[bytes]:
-    """Return the lines of a block; zlib.error where it is damaged."""
+    """Return the lines of a compressed block.
+
+    Raises:
+        zlib.error: The block is damaged.
+    """
     whole = zlib.decompress(block)
     return whole.split(b"\n") if whole else []

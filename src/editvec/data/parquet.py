@@ -1,7 +1,7 @@
-"""Edits as Parquet, for data at scale: one row an edit, zstd, the schema's version in the file's metadata.
+"""Edits as Parquet, for large data sets: one row per edit, compressed with zstd.
 
-pandas, DuckDB and Spark read these files as they are. Needs pyarrow (`pip install 'editvec[data]'`), which is imported
-only inside functions.
+The schema version is in the metadata of the file. pandas, DuckDB and Spark can read these files directly. This module
+needs pyarrow (`pip install 'editvec[data]'`), which is imported only inside functions.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 
 BATCH = 1024
 _GROUP_ROWS, _GROUP_BYTES = 8 * BATCH, 8_000_000
-"""A row group ends when it has as many of either. A reader holds what a file says of its groups in memory: 30 bytes an
-edit if each batch were one, too many for ten million."""
+"""Limits of a row group; it is complete when it reaches either.
+
+A reader keeps the metadata of all row groups in memory. With one group per batch this would take 30 bytes per edit,
+which is too much for ten million edits.
+"""
 _GROUPS_AT_ONCE = 8
 _VERSION_KEY = b"editvec.schema"
 _TREES = ("before_tree", "after_tree")
-_MAKE_AGAIN = "Make it again: `editvec mine` or `editvec convert`."
+_MAKE_AGAIN = "Create it again with `editvec mine` or `editvec convert`."
 
 
 def _arrow() -> Any:
@@ -36,7 +39,13 @@ def _arrow() -> Any:
 
 
 def read_parquet(path: Path, *, trees: bool = True) -> Iterator[Edit]:
-    """Yield the edits of a Parquet file. Without `trees`, the large columns that hold them are not read."""
+    """Yield the edits of a Parquet file.
+
+    With `trees=False`, the tree columns, which are large, are not read.
+
+    Raises:
+        BadInputError: The file is damaged or was not written by this version of editvec.
+    """
     pa = _arrow()
     columns = None if trees else [name for name in schema().names if name not in _TREES]
     with _open_parquet(path) as file:
@@ -51,7 +60,7 @@ def read_parquet(path: Path, *, trees: bool = True) -> Iterator[Edit]:
 
 
 def write_parquet(path: Path, edits: Iterable[Edit], *, group_rows: int = _GROUP_ROWS) -> int:
-    """Write edits to a Parquet file that appears when it is whole; return how many."""
+    """Write edits to a Parquet file atomically; return the number of edits written."""
     with ParquetWriter(path, group_rows=group_rows) as writer:
         while batch := list(islice(edits := iter(edits), BATCH)):
             writer.add(batch)
@@ -59,13 +68,13 @@ def write_parquet(path: Path, edits: Iterable[Edit], *, group_rows: int = _GROUP
 
 
 def count_rows(path: Path) -> int:
-    """Return how many edits a Parquet file holds, without reading them."""
+    """Return the number of edits in a Parquet file without reading them."""
     with _open_parquet(path) as file:
         return int(file.metadata.num_rows)
 
 
 def schema() -> pa.Schema:
-    """Return the columns, in their order."""
+    """Return the Arrow schema of edits: the columns in their order."""
     pa = _arrow()
     text, tokens, small = pa.string(), pa.list_(pa.string()), pa.int32()
     columns: list[tuple[str, Any]] = [
@@ -102,7 +111,7 @@ def schema() -> pa.Schema:
 
 
 class ParquetWriter:
-    """Writes edits in batches; the file appears when the writer is left without an error."""
+    """A context manager that writes edits in batches; the file appears only if it exits without an error."""
 
     def __init__(self, path: Path, *, group_rows: int = _GROUP_ROWS) -> None:
         _arrow()
@@ -127,11 +136,11 @@ class ParquetWriter:
             self._guard.__exit__(kind, error, trace)
 
     def add(self, edits: list[Edit]) -> None:
-        """Write a batch."""
+        """Write a batch of edits."""
         self.add_rows(table_of(edits))
 
     def add_rows(self, rows: pa.Table) -> None:
-        """Write rows that are in our schema already."""
+        """Write rows that already have the schema of edits."""
         self._waiting.append(rows)
         self.count += len(rows)
         waiting = self._waiting
@@ -139,7 +148,7 @@ class ParquetWriter:
             self._flush()
 
     def _flush(self) -> None:
-        """Write what waits as one row group."""
+        """Write the buffered rows as one row group."""
         pa = _arrow()
         if self._waiting:
             self._writer.write_table(pa.concat_tables(self._waiting))
@@ -147,7 +156,7 @@ class ParquetWriter:
 
 
 def table_of(edits: Sequence[Edit]) -> pa.Table:
-    """Return edits as a table in our schema."""
+    """Return edits as an Arrow table with the schema of edits."""
     pa = _arrow()
     if not edits:
         return schema().empty_table()
@@ -157,7 +166,7 @@ def table_of(edits: Sequence[Edit]) -> pa.Table:
 
 
 def edits_of(rows: pa.Table | pa.RecordBatch) -> Iterator[Edit]:
-    """Yield the edits of a table in our schema; its trees may be left out."""
+    """Yield the edits of a table with the schema of edits; the tree columns may be missing."""
     nothing = [None] * len(rows)
     names = set(rows.schema.names)
     columns = (rows.column(name).to_pylist() if name in names else nothing for name in schema().names)
@@ -214,20 +223,20 @@ def _open_parquet(path: Path) -> Iterator[Any]:
     try:
         file = pq.ParquetFile(path)
     except (pa.ArrowInvalid, OSError) as error:
-        raise BadInputError(path, None, f"not a sound Parquet file ({_first_line(error)})", _MAKE_AGAIN) from None
+        raise BadInputError(path, None, f"not a valid Parquet file ({_first_line(error)})", _MAKE_AGAIN) from None
     with file:
         found = (file.schema_arrow.metadata or {}).get(_VERSION_KEY)
         if found is None:
-            raise BadInputError(path, None, "a Parquet file, but not one of editvec's", _MAKE_AGAIN)
+            raise BadInputError(path, None, "a Parquet file that editvec did not write", _MAKE_AGAIN)
         if found != str(SCHEMA_VERSION).encode():
             raise BadInputError(
                 path,
                 None,
-                f"schema version {found.decode(errors='replace')}, this editvec reads {SCHEMA_VERSION}",
+                f"schema version {found.decode(errors='replace')}, but this version of editvec reads {SCHEMA_VERSION}",
                 _MAKE_AGAIN,
             )
         if not file.schema_arrow.equals(schema(), check_metadata=False):
-            raise BadInputError(path, None, "its columns are not those of editvec's schema", _MAKE_AGAIN)
+            raise BadInputError(path, None, "its columns differ from the schema of edits", _MAKE_AGAIN)
         yield file
 
 
@@ -236,7 +245,10 @@ def _first_line(error: Exception) -> str:
 
 
 def _batches(file: Any, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-    """Yield what a file holds, in batches. Some row groups at a time: a reader holds something of each to be read."""
+    """Yield the rows of a file in batches.
+
+    Only a few row groups are requested at a time, because a reader keeps memory for each requested group.
+    """
     for first in range(0, file.num_row_groups, _GROUPS_AT_ONCE):
         groups = range(first, min(first + _GROUPS_AT_ONCE, file.num_row_groups))
         yield from file.iter_batches(batch_size=BATCH, columns=columns, row_groups=list(groups))

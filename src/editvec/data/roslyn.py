@@ -1,11 +1,11 @@
-"""Roslyn trees as the published data files hold them: JSON ↔ Tree, losslessly.
+"""Lossless conversion between `Tree` and the JSON of Roslyn trees in the published data files.
 
-Those files leave some tokens out of the trees: the separators of lists, and keywords that the extractor's grammar
-did not know (`using` and `await` of a declaration, `static` of a lambda), so a tree alone cannot give its tokens
-back. Reading therefore takes the token list too and puts every token that no leaf claims into the deepest node
-that spans both its neighbours (before the statement's own first child for a leading keyword), as a leaf of the
-field `LOST`. Writing leaves those out again. So the tokens of the tree are exactly the token list, and the JSON
-that is written is exactly the JSON that was read.
+The published trees lack some tokens: the separators of lists, and keywords that the extractor's grammar did not know
+(`using` and `await` of a declaration, `static` of a lambda). The tokens therefore cannot be restored from a tree
+alone. For this reason, reading also takes the token list. Every token that belongs to no leaf is inserted as a leaf of
+the field `LOST` into the deepest node that spans both its neighbours; a leading keyword is inserted before the first
+child of its statement. Writing omits these leaves. As a result, the tokens of the tree equal the token list, and the
+JSON that is written equals the JSON that was read.
 """
 
 from __future__ import annotations
@@ -23,15 +23,19 @@ _LEADING = {
     "await": ("LocalDeclarationStatementSyntax", "ForEachStatementSyntax", "UsingStatementSyntax"),
     "static": ("ParenthesizedLambdaExpressionSyntax", "SimpleLambdaExpressionSyntax"),
 }
-"""Keywords that the extractor lost, and the nodes that they are the first token of."""
+"""Keywords that the extractor omitted, and the kinds of nodes whose first token they are."""
 
 _MAX_DEPTH = 300
 _GHOST = -2
-"""Where several missing tokens of broken code claim one position, the later ones are kept as `_GHOST - position`."""
+"""Base of encoded positions: if several tokens of broken code have one position, the later get `_GHOST - position`."""
 
 
 def from_json(node: Any, tokens: Sequence[str]) -> Tree:
-    """The tree in a published `…CodeAST` value, with every token of `tokens` in it. ValueError if they disagree."""
+    """Return the tree of a published `…CodeAST` value, with every token of `tokens` in it.
+
+    Raises:
+        ValueError: The value is not a valid tree, or the tree and the tokens disagree.
+    """
     bare = _read(node, "", 0, set())
     claimed = [leaf.position for leaf in bare.leaves() if leaf.position >= 0]
     if claimed != sorted(set(claimed)) or (claimed and claimed[-1] >= len(tokens)):
@@ -44,7 +48,7 @@ def from_json(node: Any, tokens: Sequence[str]) -> Tree:
 
 
 def to_json(tree: Tree) -> Any:
-    """The JSON value that `from_json` made the tree of."""
+    """Return the JSON value of a tree; the inverse of `from_json`."""
     if tree.kind == ABSENT:
         return None
     if tree.kind == LIST:
@@ -58,7 +62,7 @@ def to_json(tree: Tree) -> Any:
 
 def _read(node: Any, field: str, depth: int, claimed: set[int]) -> Tree:
     if depth > _MAX_DEPTH:
-        raise ValueError(f"the tree is deeper than {_MAX_DEPTH} nodes")
+        raise ValueError(f"the tree is deeper than {_MAX_DEPTH} levels")
     if node is None:
         return Tree(ABSENT, field)
     if isinstance(node, list):
@@ -74,18 +78,19 @@ def _read(node: Any, field: str, depth: int, claimed: set[int]) -> Tree:
             return Tree(kind, field, (), node["Value"], position, True)
         children = tuple([_read(child, name, depth + 1, claimed) for name, child in node["Fields"].items()])
     except (KeyError, TypeError, AttributeError):
-        raise ValueError("a node of the tree lacks Constructor, Fields, Value or Position") from None
+        raise ValueError("a node of the tree has no valid Constructor, Fields, Value or Position") from None
     return Tree(kind, field, children)
 
 
 class _Mender:
-    """Puts lost tokens back into a tree."""
+    """A helper that inserts missing tokens into a tree."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self.tokens = tokens
         self.spans: dict[int, tuple[int, int]] = {}
 
     def mend(self, tree: Tree, missing: list[int]) -> Tree:
+        """Return the tree with the missing tokens inserted; `missing` are their positions in the token list."""
         self._measure(tree)
         return self._mend(tree, missing)
 
@@ -99,11 +104,11 @@ class _Mender:
         return span
 
     def _starts(self, tree: Tree, at: int) -> bool:
-        """Whether the lost token `at` is the first token of this node by the language's rule."""
+        """Return whether the missing token `at` can be the first token of this node, according to `_LEADING`."""
         return tree.kind in _LEADING.get(self.tokens[at], ())
 
     def _mend(self, tree: Tree, missing: list[int]) -> Tree:
-        """`tree` with the lost tokens `missing` in it: each in the child that spans it, else between children."""
+        """Return the tree with missing tokens inserted: each in the child that spans it, else between children."""
         if tree.leaf or not missing:
             return tree
         rest = list(missing)
@@ -127,7 +132,7 @@ class _Mender:
         return Tree(tree.kind, tree.field, tuple(children))
 
     def _leading(self, child: Tree, before: list[int]) -> list[int]:
-        """Those of the lost tokens right before `child` that belong inside it."""
+        """Return the missing tokens directly before `child` that belong inside it."""
         keep: list[int] = []
         expected = self.spans[id(child)][0] - 1
         for at in reversed(before):

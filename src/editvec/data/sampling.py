@@ -1,4 +1,4 @@
-"""Choosing edits of a file: by id, by number, by text, at random."""
+"""Selection of edits from a file: by id, by number, by text, or at random."""
 
 from __future__ import annotations
 
@@ -23,7 +23,14 @@ def select(
     seed: int | None = None,
     pattern: str | None = None,
 ) -> list[Numbered]:
-    """The chosen edits with their numbers in the file, counted from 1; a seed makes it a random sample."""
+    """Return the selected edits with their numbers in the file, counted from 1.
+
+    `identity` selects a single edit by its id, by an unambiguous prefix of it, or by its number (`#3`). Otherwise the
+    result is the first `number` edits whose text contains `pattern` or, with a seed, a random sample of them.
+
+    Raises:
+        UserError: No edit, or more than one, matches `identity`.
+    """
     numbered = enumerate(edits, 1)
     if identity is not None:
         return [_find(numbered, identity)]
@@ -47,10 +54,10 @@ def _contains(edit: Edit, pattern: str) -> bool:
 def _find(numbered: Iterable[Numbered], identity: str) -> Numbered:
     if identity.startswith("#"):
         if not identity[1:].isdigit():
-            raise UserError(f"{identity}: a number must follow the #, such as #3.")
+            raise UserError(f"{identity}: give a number after the #, such as #3.")
         found = next((item for item in numbered if item[0] == int(identity[1:])), None)
         if found is None:
-            raise UserError(f"the file has no edit {identity}.")
+            raise UserError(f"the file has no edit {identity}. Edits are numbered from 1.")
         return found
     near: list[Numbered] = []
     for at, edit in numbered:
@@ -62,18 +69,18 @@ def _find(numbered: Iterable[Numbered], identity: str) -> Numbered:
         return near[0]
     if near:
         raise UserError(
-            f"{len(near)} edits begin with {identity!r}. Give more of the id, or a number such as #{near[0][0]}."
+            f"the ids of {len(near)} edits start with {identity!r}. Give a longer id, or a number: #{near[0][0]}."
         )
-    raise UserError(f"no edit has the id {identity!r}. See the ids with editvec show FILE --json.")
+    raise UserError(f"no edit has the id {identity!r}. To list the ids, run editvec show FILE --json.")
 
 
 def as_json(edit: Edit) -> dict[str, Any]:
-    """An edit for machines, fields that are empty left out."""
+    """Return an edit as JSON values, without empty fields."""
     return {name: value for name, value in asdict(edit).items() if value not in (None, "", ())}
 
 
 def spread(items: Sequence[Item], most: int) -> list[Item]:
-    """At most so many of some items, evenly from first to last."""
+    """Return at most `most` items, evenly spaced from the first to the last."""
     if len(items) <= most:
         return list(items)
     return [items[int(number * len(items) / most)] for number in range(most)]

@@ -1,4 +1,4 @@
-"""Splits of an edit file into train, dev and test, and the leak between them."""
+"""Splits of an edit file into train, dev and test, and the leak between these splits."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 def group_key(by: str) -> Callable[[Edit], str]:
-    """What must not be on two sides: an edit's commit, or its project."""
+    """Return the function that gives the group of an edit: its commit, its project, or the edit itself.
+
+    All edits of a group go to the same split.
+    """
 
     def key(edit: Edit) -> str:
         if edit.source is None:
             raise UserError(
-                f"edit {edit.id} has no source, so there is nothing to split by. Mine it, or use --by edit."
+                f"edit {edit.id} has no source, so it cannot be split by {by}. Mine the edits, or use --by edit."
             )
         return f"{edit.source.repository} {edit.source.commit}" if by == "commit" else edit.source.repository
 
@@ -35,7 +38,7 @@ def group_key(by: str) -> Callable[[Edit], str]:
 
 
 def assign_by_group(by: str, shares: Sequence[float], seed: int) -> Callable[[Edit], int]:
-    """Which side an edit goes to, by a hash of its group: the same group always goes to the same side."""
+    """Return the function that assigns an edit to a split by a hash of its group, so that groups stay together."""
     key = group_key(by)
     bounds = [sum(shares[: at + 1]) / sum(shares) for at in range(len(shares))]
 
@@ -48,7 +51,10 @@ def assign_by_group(by: str, shares: Sequence[float], seed: int) -> Callable[[Ed
 
 
 def assign_by_time(edits: Iterable[Edit], shares: Sequence[float]) -> Callable[[Edit], int]:
-    """Which side an edit goes to, by its date: the oldest ones train. Edits of one moment stay together."""
+    """Return the function that assigns an edit to a split by its date; the oldest edits are the training data.
+
+    Edits with the same date stay together.
+    """
     dates = sorted(_date(edit) for edit in edits)
     if not dates:
         return lambda edit: 0
@@ -61,12 +67,12 @@ def assign_by_time(edits: Iterable[Edit], shares: Sequence[float]) -> Callable[[
 
 def _date(edit: Edit) -> datetime:
     if edit.source is None or edit.source.author_date is None:
-        raise UserError(f"edit {edit.id} has no date. Split by commit or project instead.")
+        raise UserError(f"edit {edit.id} has no date. Use --by commit or --by project.")
     return max(edit.source.author_date, _EPOCH)
 
 
 def token_hash(edit: Edit) -> int:
-    """What makes two edits verbatim the same to a model: a digest of the tokens before and after."""
+    """Return a digest of the tokens before and after; edits with equal digests are verbatim the same to a model."""
     return int.from_bytes(
         blake2b(repr((edit.model_before, edit.model_after)).encode("utf-8", "replace"), digest_size=8).digest()
     )
@@ -74,18 +80,18 @@ def token_hash(edit: Edit) -> int:
 
 @dataclass(slots=True)
 class Leak:
-    """How many edits of a side occur verbatim in an earlier side (train, then dev)."""
+    """The number of edits of each split that occur verbatim in an earlier split (train, then dev)."""
 
     counts: Counter[str]
     leaked: Counter[str]
 
     def share(self, name: str) -> float:
-        """The leaked part of a side."""
+        """Return the share of a split that occurs in an earlier split."""
         return self.leaked[name] / self.counts[name] if self.counts[name] else 0.0
 
 
 def mark_leaks(sides: Sequence[tuple[str, Callable[[], Iterable[Edit]]]]) -> tuple[Leak, dict[str, set[int]]]:
-    """The leak between sides, and for each side the forms that an earlier side holds."""
+    """Return the leak between splits, and for each split the token hashes that also occur in an earlier split."""
     leak = Leak(Counter(), Counter())
     seen: set[int] = set()
     found: dict[str, set[int]] = {}
@@ -105,36 +111,40 @@ def mark_leaks(sides: Sequence[tuple[str, Callable[[], Iterable[Edit]]]]) -> tup
 
 
 def without(edits: Iterable[Edit], forms: set[int]) -> Iterator[Edit]:
-    """The edits whose form is not among those given."""
+    """Return the edits whose token hash is not in `forms`."""
     return (edit for edit in edits if token_hash(edit) not in forms)
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What a split wrote: a file and a count per side, and the leak between the sides before any was removed."""
+    """The result of a split: a file and a count per split, and the leak before any was removed."""
 
     files: dict[str, Path]
     written: dict[str, int]
     leak: Leak
     shares: tuple[float, ...]
-    """The shares that were asked for, in all 1."""
+    """The requested shares, normalised so that their sum is 1."""
     removed: bool
-    """Whether the leak was removed."""
+    """Whether leaked edits were removed."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the result as JSON values."""
         leak = {name: self.leak.leaked[name] for name in self.leak.counts}
         return {"files": self.written, "leak": leak, "removed": self.removed}
 
 
 def parse_shares(text: str) -> tuple[float, ...]:
-    """Return `80,10,10` as numbers; UserError unless there are three of them."""
+    """Parse shares such as `80,10,10`.
+
+    Raises:
+        UserError: The text is not three non-negative numbers with a positive sum.
+    """
     try:
         shares = tuple(float(part) for part in text.split(","))
     except ValueError:
         shares = ()
     if len(shares) != len(NAMES) or min(shares) < 0 or not 0 < sum(shares) < float("inf"):
-        raise UserError(f"--shares {text}: give three parts for train, dev and test, such as 80,10,10.")
+        raise UserError(f"--shares {text}: give three numbers for train, dev and test, such as 80,10,10.")
     return shares
 
 
@@ -148,14 +158,14 @@ def split(
     format: str = "jsonl.gz",
     remove_leak: bool = False,
 ) -> Split:
-    """Split an edit file into train, dev and test in a folder, and measure what leaks between them.
+    """Split an edit file into train, dev and test files in a folder, and measure the leak between them.
 
-    What `by` names stays together: a "commit", a "project", an "edit"; with "time" the oldest edits train. With
-    `remove_leak`, dev and test lose the edits that an earlier side holds verbatim. The file is read a few times, never
-    held in memory.
+    `by` is "commit", "project" or "edit", the unit that is kept together, or "time": then the oldest edits are the
+    training data. With `remove_leak`, edits that occur verbatim in an earlier split are removed from dev and test. The
+    file is streamed several times and never held in memory.
 
     Raises:
-        UserError: The shares make no sense, or the file would be overwritten.
+        UserError: The shares are invalid, or the file would be overwritten.
 
     Example:
         >>> import editvec
@@ -166,7 +176,7 @@ def split(
     make_folder(folder)
     targets = {name: folder / f"{name}.{format}" for name in NAMES}
     if any(target.exists() and target.samefile(file) for target in targets.values()):
-        raise UserError(f"{file} would be overwritten by its own split. Choose another folder with -o.")
+        raise UserError(f"the split would overwrite {file}. Choose another folder with -o.")
     assign = assign_by_time(edit_files.read(file), wanted) if by == "time" else assign_by_group(by, wanted, seed)
 
     def side(number: int) -> Iterator[Edit]:

@@ -1,4 +1,4 @@
-"""What an edit file holds, in numbers. Pure counting: the command line prints it."""
+"""Statistics of edit files. This module only counts; the command line prints the numbers."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _FREQUENT_TOKENS = 10
 
 @dataclass(slots=True)
 class Distribution:
-    """Whole numbers, counted."""
+    """A distribution of integers: each value with its frequency."""
 
     counts: Counter[int] = field(default_factory=Counter)
 
     def add(self, value: int) -> None:
-        """Counts one more."""
+        """Count a value."""
         self.counts[value] += 1
 
     @property
     def mean(self) -> float:
-        """The average, 0 for nothing."""
+        """Return the mean; 0 for an empty distribution."""
         total = self.counts.total()
         return sum(value * count for value, count in self.counts.items()) / total if total else 0.0
 
     def quantile(self, share: float) -> int:
-        """The smallest value that at least that share does not exceed."""
+        """Return the smallest value that is at least as large as the given share of the values."""
         wanted, seen = share * self.counts.total(), 0
         for value in sorted(self.counts):
             seen += self.counts[value]
@@ -45,14 +45,14 @@ class Distribution:
         return 0
 
     def share_below(self, bound: int) -> float:
-        """The share of values under a bound."""
+        """Return the share of values below a bound."""
         total = self.counts.total()
         return sum(count for value, count in self.counts.items() if value < bound) / total if total else 0.0
 
 
 @dataclass(slots=True)
 class Stats:
-    """The numbers of one edit file. Tokens are those that a model sees."""
+    """The statistics of one edit file; tokens are those that a model sees."""
 
     edits: int = 0
     languages: Counter[str] = field(default_factory=Counter)
@@ -66,16 +66,16 @@ class Stats:
     tree_after: Distribution = field(default_factory=Distribution)
     vocabulary: Counter[str] = field(default_factory=Counter)
     changes: Counter[str] = field(default_factory=Counter)
-    """What was taken away → what was put in, by how often."""
+    """Frequencies of changes, each as removed tokens → added tokens."""
     verbatim: Counter[int] = field(default_factory=Counter)
 
     @property
     def duplicates(self) -> int:
-        """How many edits repeat an earlier one token for token."""
+        """Return the number of edits that have the same tokens as an earlier edit."""
         return self.edits - len(self.verbatim)
 
     def as_json(self, most: int) -> dict[str, Any]:
-        """Everything, for machines."""
+        """Return all statistics as JSON values, with the `most` frequent repositories and changes."""
         return {
             "edits": self.edits,
             "duplicates": self.duplicates,
@@ -98,7 +98,7 @@ class Stats:
 
     @property
     def frequent_tokens(self) -> int:
-        """How many tokens occur often enough to be worth learning."""
+        """Return the number of tokens that occur often enough to be learned."""
         return sum(count >= _FREQUENT_TOKENS for count in self.vocabulary.values())
 
 
@@ -112,7 +112,7 @@ def _summary(values: Distribution) -> dict[str, float]:
 
 
 def measure(edits: Iterable[Edit]) -> Stats:
-    """The numbers of some edits."""
+    """Return the statistics of the edits."""
     stats = Stats()
     for edit in edits:
         before, after = edit.model_before, edit.model_after
@@ -138,7 +138,7 @@ def measure(edits: Iterable[Edit]) -> Stats:
 
 
 def change_of(before: Sequence[str], after: Sequence[str]) -> str:
-    """The edit in short: the tokens that went → the tokens that came, the equal ones between them as …"""
+    """Return a short form of a change: removed tokens → added tokens, with … for equal tokens between them."""
     gone: list[str] = []
     come: list[str] = []
     for tag, at, new in align(before, after).positions:
@@ -152,7 +152,7 @@ def change_of(before: Sequence[str], after: Sequence[str]) -> str:
 
 
 def leak_as_json(leak: Leak) -> dict[str, Any]:
-    """The leak between splits, for machines."""
+    """Return the leak between splits as JSON values."""
     return {
         name: {
             "edits": leak.counts[name],
@@ -165,15 +165,15 @@ def leak_as_json(leak: Leak) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class FileStats:
-    """What several edit files hold."""
+    """The statistics of several edit files."""
 
     files: dict[str, Stats] = field(default_factory=dict)
     leak: Leak | None = None
-    """How many edits of each file occur in those before it; None for one file."""
+    """The number of edits of each file that occur in an earlier file; None for a single file."""
     damage: edit_files.Damage | None = None
 
     def as_json(self, most: int) -> dict[str, Any]:
-        """Return it as JSON values, with the `most` frequent edits."""
+        """Return the statistics as JSON values, with the `most` frequent repositories and changes."""
         return {
             "files": {file: found.as_json(most) for file, found in self.files.items()},
             "leak": leak_as_json(self.leak) if self.leak else {},
@@ -182,10 +182,10 @@ class FileStats:
 
 
 def stats(files: Sequence[str | Path], *, skip_bad: bool = False, progress: Stages = silent) -> FileStats:
-    """Count what edit files hold: lengths, distances, vocabulary, the most frequent edits, duplicates.
+    """Compute statistics of edit files: lengths, distances, vocabulary, most frequent edits, duplicates.
 
-    With several files, such as the splits of a data set, count also how many edits of each occur verbatim in those
-    before it. With `skip_bad`, damaged lines are skipped and counted.
+    For several files, such as the splits of a data set, the result also has the number of edits of each file that
+    occur verbatim in an earlier file. With `skip_bad`, damaged lines are skipped and counted.
 
     Raises:
         BadInputError: A file is damaged.

@@ -1,15 +1,15 @@
-"""What editvec remembers of a repository between runs: one SQLite file a repository, in the user's cache.
+"""The persistent store of a repository: one SQLite file per repository, in the user's cache.
 
 | table | content |
 |---|---|
-| `commits` | what mining a commit gave under some settings: the edits as packed native lines, and what was dropped |
+| `commits` | the result of mining a commit with given settings: packed native lines, and counts of what was dropped |
 | `vectors` | edit vectors, by the digest of the model and of the edit |
-| `evidence` | what history says, as JSON, by a digest of what was asked |
+| `evidence` | evidence from the history, as JSON, by a digest of the query |
 
-It is a cache: nothing in it cannot be computed again. A file of another version is emptied, a damaged one is removed
-with a warning. Writers append in transactions, so a process may be killed at any moment and several may work at once.
-All files together stay below a limit: the repositories that were not used for the longest time go first. This module
-knows neither git nor how an edit is cut; settings and digests are opaque to it.
+The store is a cache: everything in it can be computed again. A file of another version is emptied, and a damaged file
+is removed with a warning. Writers append in transactions, so a process may be killed at any moment and several
+processes may work at once. The total size of all files is limited; the least recently used repositories are removed
+first. This module knows neither git nor how an edit is extracted; settings and digests are opaque to it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from editvec.data import cache, native
 
 _VERSION = 1
 _MOST_SETTINGS, _MOST_MODELS = 4, 2
-"""Of one repository; the ones used last are kept."""
+"""Maximum numbers of settings and models per repository; the most recently used ones are kept."""
 _PATIENCE = 60.0
 _AT_ONCE = 256
 _OUTSIDE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
-"""Errors that do not say that the file is damaged."""
-_ADVICE = "Make room, or say where caches go with XDG_CACHE_HOME."
+"""SQLite errors that do not mean that the file is damaged."""
+_ADVICE = "Free disk space, or choose another cache folder with XDG_CACHE_HOME."
 _TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE settings (id INTEGER PRIMARY KEY, text TEXT UNIQUE, used REAL);
@@ -62,32 +62,36 @@ _log = logging.getLogger("editvec")
 
 
 class DamagedStoreError(Exception):
-    """The store is not sound; `Store.begin_anew` empties it."""
+    """The error for a damaged store; `Store.begin_anew` empties it."""
 
 
 class LostCommitError(DamagedStoreError):
-    """The store no longer holds a commit: another process needed the room."""
+    """The error for a commit that is no longer in the store, because another process made room."""
 
 
 @dataclass(frozen=True, slots=True)
 class MinedCommit:
-    """What mining one commit gave."""
+    """The result of mining one commit."""
 
     commit: str
     tally: Mapping[str, int]
-    """What was dropped why."""
+    """Number of dropped hunks or edits by filter."""
     complete: bool
-    """False for a commit that could not be read; it is to be mined again."""
+    """False for a commit that could not be read and must be mined again."""
     heads: tuple[tuple[str, str], ...] = ()
     """Language and path of each edit."""
     marks: bytes = b""
-    """As many bytes for each edit: whatever else the miner wants to know of it without unpacking it."""
+    """A fixed number of bytes per edit, opaque to the store: what the miner needs without unpacking the edits."""
     block: bytes = b""
-    """The edits, as `native.pack` packs their lines."""
+    """The edits as native lines, packed by `native.pack`."""
 
     @property
     def lines(self) -> list[bytes]:
-        """The edits as native lines."""
+        """Return the edits as native lines.
+
+        Raises:
+            DamagedStoreError: The block is damaged.
+        """
         try:
             lines = native.unpack(self.block) if self.heads else []
         except zlib.error as error:
@@ -98,18 +102,25 @@ class MinedCommit:
 
 
 class Store:
-    """An open store, for one thread at a time."""
+    """An open store; not for use by several threads at once."""
 
     def __init__(self, path: Path, repository: str = "", *, limit: int | None = None) -> None:
-        """Open the store in a file; `repository` is what to call it. With a limit, closing it makes room."""
+        """Open or create the store in a file.
+
+        `repository` is the name to record. With a limit, closing the store removes other stores if their total size
+        exceeds it.
+
+        Raises:
+            UserError: The file or its folder cannot be created or used.
+        """
         self.path = path
         self._about, self._limit = repository, limit
         try:
-            # It holds people's code.
+            # The store holds source code, so only the user may read it.
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._database = self._opened()
         except OSError as error:
-            raise UserError(f"cannot make the folder {path.parent} ({error.strerror}). {_ADVICE}") from None
+            raise UserError(f"cannot create the folder {path.parent} ({error.strerror}). {_ADVICE}") from None
         except DamagedStoreError:
             self._database = self._replaced()
         with suppress(OSError):
@@ -117,7 +128,7 @@ class Store:
 
     @classmethod
     def of(cls, repository: Path, *, limit: int = cache.LIMIT) -> Store:
-        """Open the store of a repository, in the user's cache."""
+        """Open the store of a repository in the user's cache."""
         return cls(cache.place_of(repository), _printable(str(repository)), limit=limit)
 
     def __enter__(self) -> Store:
@@ -127,31 +138,34 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file. Stores that are over the limit together lose the ones used longest ago, this one last."""
+        """Close the file, and enforce the size limit if there is one.
+
+        The least recently used stores are removed first, this one last.
+        """
         self._database.close()
         if self._limit is not None:
             cache.make_room(self._limit, last=self.path)
 
     def begin_anew(self) -> None:
-        """Throw away everything that the store holds, as it is damaged."""
+        """Replace a damaged store by an empty one."""
         self._database.close()
         self._database = self._replaced()
 
     # --- mined commits
 
     def settings(self, text: str) -> int:
-        """Return the number of some settings, which stand for all that mined edits depend on but the commits."""
+        """Return the number of the given settings: a text of everything, except commits, that mined edits depend on."""
         return self._number_of("settings", "text", _printable(text), _MOST_SETTINGS)
 
     def missing(self, settings: int, commits: Sequence[str]) -> list[str]:
-        """Return those of the commits that were not mined yet, or could not be read."""
+        """Return the commits that were not mined yet or could not be read."""
         with self._told():
             rows = self._database.execute("SELECT hash FROM commits WHERE settings = ? AND complete", (settings,))
             known = {bytes(row[0]) for row in rows}
         return [commit for commit in commits if bytes.fromhex(commit) not in known]
 
     def add(self, settings: int, mined: Iterable[MinedCommit]) -> None:
-        """Keep what commits gave, all or nothing. What could not be read never replaces what could."""
+        """Store the results of commits in one transaction; an incomplete result never replaces a complete one."""
         with self._told(), self._transaction():
             self._database.executemany(
                 _ADD,
@@ -170,7 +184,11 @@ class Store:
             )
 
     def commits(self, settings: int, commits: Sequence[str]) -> Iterator[MinedCommit]:
-        """Yield what the commits gave, in their order; LostCommitError where one is not there."""
+        """Yield the results of the commits, in the given order.
+
+        Raises:
+            LostCommitError: A commit is not in the store.
+        """
         for start in range(0, len(commits), _AT_ONCE):
             wanted = [bytes.fromhex(commit) for commit in commits[start : start + _AT_ONCE]]
             marks = ", ".join("?" * len(wanted))
@@ -179,7 +197,7 @@ class Store:
                 found = {bytes(row[1]): row for row in self._database.execute(query, (settings, *wanted))}
             for commit, key in zip(commits[start : start + _AT_ONCE], wanted, strict=True):
                 if key not in found:
-                    raise LostCommitError(f"{commit} is no longer there")
+                    raise LostCommitError(f"{commit} is no longer in the store")
                 yield _mined(commit, found[key])
 
     def edits(self, settings: int, commit: str) -> list[Edit]:
@@ -190,7 +208,7 @@ class Store:
     # --- vectors and evidence
 
     def vectors(self, model: str, digests: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
-        """Return the known vectors of a model, by the digests of the edits that they belong to."""
+        """Return the stored vectors of a model by content digest; each has the shape [dim]."""
         number = self._number_of("models", "digest", model, _MOST_MODELS)
         found: dict[bytes, NDArray[np.float32]] = {}
         for some, marks in _in_parts(digests):
@@ -201,7 +219,7 @@ class Store:
         return found
 
     def add_vectors(self, model: str, digests: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
-        """Keep vectors of a model, [digests, dim]."""
+        """Store vectors of a model; `vectors` has the shape [digests, dim]."""
         number = self._number_of("models", "digest", model, _MOST_MODELS)
         rows = zip(digests, np.ascontiguousarray(vectors, "<f4"), strict=True)
         with self._told(), self._transaction():
@@ -211,7 +229,7 @@ class Store:
             )
 
     def evidence(self, keys: Sequence[bytes]) -> dict[bytes, Any]:
-        """Return the known evidence, by key."""
+        """Return the stored evidence by key."""
         found: dict[bytes, Any] = {}
         for some, marks in _in_parts(keys):
             with self._told():
@@ -220,7 +238,7 @@ class Store:
         return found
 
     def add_evidence(self, evidence: Mapping[bytes, Any]) -> None:
-        """Keep evidence, anything that JSON holds, by key. The key says everything that it depends on."""
+        """Store evidence (JSON values) by key; the key must cover everything that the evidence depends on."""
         with self._told(), self._transaction():
             self._database.executemany(
                 "INSERT OR REPLACE INTO evidence VALUES (?, ?)",
@@ -236,7 +254,7 @@ class Store:
                 database = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
                 database.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 _use_write_ahead_log(database)
-                # A power cut may cost the last batches, never the file.
+                # After a power failure the last batches may be missing, but the file is intact.
                 database.execute("PRAGMA synchronous = NORMAL")
                 self._database = database
                 if _version(database) != _VERSION:
@@ -249,7 +267,7 @@ class Store:
 
     def _make_tables(self) -> None:
         with self._transaction():
-            # Another process may have made them meanwhile.
+            # Another process may have created the tables in the meantime.
             if _version(self._database) == _VERSION:
                 return
             for (name,) in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
@@ -260,15 +278,20 @@ class Store:
             self._database.execute(f"PRAGMA user_version = {_VERSION}")
 
     def _replaced(self) -> sqlite3.Connection:
-        _log.warning("editvec: %s was damaged. It is only a cache, and is made again.", self.path)
+        _log.warning("editvec: the cache %s was damaged. It is rebuilt from the repository.", self.path)
         try:
             cache.unlink(self.path)
             return self._opened()
         except (OSError, DamagedStoreError) as error:
-            raise UserError(f"cannot replace the damaged {self.path} ({error}). Remove it and try again.") from None
+            raise UserError(
+                f"cannot replace the damaged cache {self.path} ({error}). Remove it and try again."
+            ) from None
 
     def _number_of(self, table: str, column: str, value: str, most: int) -> int:
-        """Return the number of a row, which is made where there is none; of too many the oldest is forgotten."""
+        """Return the number of a row, after inserting it if it is missing.
+
+        If the table then has more than `most` rows, the least recently used ones are removed.
+        """
         with self._told(), self._transaction():
             self._database.execute(
                 f"INSERT INTO {table} ({column}, used) VALUES (?, ?)"
@@ -297,7 +320,7 @@ class Store:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """SQLite's errors as ours."""
+        """Translate SQLite's errors into UserError or DamagedStoreError."""
         try:
             yield
         except sqlite3.Error as error:
@@ -312,7 +335,10 @@ def _printable(text: str) -> str:
 
 
 def _use_write_ahead_log(database: sqlite3.Connection) -> None:
-    """Let readers and a writer work at once. Where several processes begin, SQLite refuses this without waiting."""
+    """Switch to write-ahead logging, so that readers and a writer can work at once.
+
+    If several processes switch at the same moment, SQLite fails without waiting; the switch is therefore retried.
+    """
     end = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -338,7 +364,7 @@ def _mined(commit: str, row: tuple[Any, ...]) -> MinedCommit:
 
 
 def _in_parts(keys: Sequence[bytes]) -> Iterator[tuple[Sequence[bytes], str]]:
-    """Yield keys, some at a time, with as many question marks."""
+    """Yield the keys in chunks, each with as many SQL placeholders."""
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]
         yield some, ", ".join("?" * len(some))

@@ -1,1 +1,1 @@
-"""git history → edits: walk, extract, filter, split."""
+"""Mining: turns the git history of a repository into edits, by recipes that filter and deduplicate them."""

@@ -1,7 +1,7 @@
-"""A batch of commits → candidate edits: the part of mining that needs nothing but the commits themselves.
+"""Extraction of candidate edits from a batch of commits: the part of mining that depends only on the commits.
 
-Runs in a worker process of its own; what it gives depends only on the repository's objects and the recipe, so a
-batch can be cached and its result used again.
+It runs in a worker process. Its result depends only on the repository's objects and the recipe, so the result of a
+batch can be cached.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from editvec.vcs import filters, git
 from editvec.vcs.history import CommitChange, FileChange, Hunk, Unreadable, walk
 
 _TRIES = 4
-"""How many times the cap of a commit are tried at most, so that a renaming in a thousand places costs little."""
+"""Candidates tried per commit, as a multiple of its cap; it limits the cost of a renaming at a thousand places."""
 _MASS_HUNKS = 40
 _MASS_SHARE = 0.5
 
 
 @dataclass(slots=True)
 class MinedBatch:
-    """What a batch of commits gave: candidate edits commit by commit, and commit → what was dropped why."""
+    """The result of mining a batch of commits: candidate edits, and for each commit the counts by filter."""
 
     commits: tuple[str, ...]
     edits: list[Edit] = field(default_factory=list)
@@ -38,16 +38,16 @@ class MinedBatch:
 
 @dataclass(frozen=True, slots=True)
 class MiningTask:
-    """Everything that a worker needs to know."""
+    """The input of a worker: the repository, the recipe, the languages and the paths."""
 
     repository: git.Repository
     recipe: Recipe
     languages: tuple[str, ...]
     paths: tuple[str, ...]
-    """Only what is below these; as `sources.pick_paths` gives them."""
+    """Paths below which to mine, as `options.pick_paths` returns them; empty for the whole repository."""
 
     def pathspecs(self) -> list[str]:
-        """What to ask git for: the languages' files, under the user's paths."""
+        """Return the pathspecs for git: files of the languages, below the given paths."""
         endings = [f"*{ext}" for name in self.languages for ext in get(name).extensions]
         if not self.paths:
             return [f":(icase){ending}" for ending in endings]
@@ -59,7 +59,7 @@ class MiningTask:
 
 @dataclass(frozen=True, slots=True)
 class _Sifted:
-    """A file worth reading: what to look at in it."""
+    """A changed file that passed the filters by name and by hunk, with the hunks and regions to extract from."""
 
     change: FileChange
     language: Language | Markup
@@ -68,12 +68,12 @@ class _Sifted:
 
     @property
     def size(self) -> int:
-        """How many edits there can be, roughly."""
+        """Return the approximate number of edits in the file."""
         return len(self.regions) or len(self.hunks)
 
 
 class CommitReader:
-    """Turns commits into candidates, batch by batch. What it keeps between batches saves time and changes nothing."""
+    """An extractor of candidate edits from batches of commits; its caches do not affect the results."""
 
     def __init__(self, task: MiningTask) -> None:
         self.task = task
@@ -89,7 +89,7 @@ class CommitReader:
         self.versions.close()
 
     def run(self, commits: Sequence[str]) -> MinedBatch:
-        """The candidates of a batch."""
+        """Return the candidate edits of a batch of commits."""
         batch = MinedBatch(tuple(commits))
         for change in walk(self.task.repository, commits, self.task.pathspecs(), renames=self.recipe.renames):
             if isinstance(change, Unreadable):
@@ -97,13 +97,13 @@ class CommitReader:
                 continue
             tally = batch.tallies[change.commit.identity] = Counter()
             batch.edits += self._edits(change, tally)
-        # Without its parents a commit gives nothing, and git does not say so.
+        # A commit at the boundary of a shallow clone has no diff, and git does not report that.
         for commit in self.shallow.intersection(commits):
             batch.tallies[commit] = Counter(unreadable=1)
         return batch
 
     def _edits(self, change: CommitChange, tally: Counter[str]) -> list[Edit]:
-        """The candidates of a commit, in order; of a commit with very many, those of a sample of its files."""
+        """Return the candidates of a commit in order; if there are too many, those of a sample of its files."""
         local: Counter[str] = Counter()
         todo = [sifted for item in change.files if (sifted := self._sift(item, local)) is not None]
         tally.update(local)
@@ -128,7 +128,7 @@ class CommitReader:
         return sorted(found, key=_place)
 
     def _sift(self, item: FileChange, tally: Counter[str]) -> _Sifted | None:
-        """What is worth reading a file for, judged by its name and its hunks alone."""
+        """Filter a file by its name and its hunks alone; return None if nothing remains."""
         language, recipe = language_of(item.path), self.recipe
         if language is None or language.name not in self.languages:
             return None
@@ -194,5 +194,5 @@ def _is_reformatting(tally: Counter[str]) -> bool:
 
 
 def _printable(path: str) -> str:
-    """A path that fits UTF-8 storage: bytes that are none show as backslash escapes."""
+    """Return a path as valid Unicode; bytes that are not UTF-8 become backslash escapes."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

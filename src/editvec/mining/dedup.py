@@ -1,8 +1,8 @@
-"""The filters that need to know what came before: copies of edits, and edits seen too often.
+"""Deduplication: the filters that drop copies of earlier edits, and edits that occur too often.
 
-Candidates go through in the order of history, so what is kept of several equal ones is always the first. What is
-compared are digests of eight bytes, made where the edit was cut, so that the deduplication never sees the edits
-themselves."""
+Candidates are processed in the order of history, so the first of several equal edits is kept. Deduplication compares
+8-byte digests, which are computed when an edit is extracted; it never sees the edits themselves.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from editvec.mining.recipes import Recipe
 
 
 class Digests(NamedTuple):
-    """What tells whether an edit is a copy of another one."""
+    """The digests by which copies of an edit are recognised."""
 
     picked: int
-    """The same author, moment, file name and text: a cherry-pick, if the commit is another."""
+    """Digest of author, date, file name and text; if it is equal in another commit, the edit is a cherry-pick."""
     near: int
-    """The same canonical edit in the same canonical surroundings in a file of the same name."""
+    """Digest of the canonical edit, its canonical context and the file name."""
     form: int
-    """The same canonical edit."""
+    """Digest of the language and the canonical edit."""
 
 
 def digest(edit: Edit) -> Digests:
-    """An edit's digests."""
+    """Return the digests of an edit, which must have a source."""
     source = edit.source
     assert source is not None
     name = source.path.rpartition("/")[2]
@@ -45,7 +45,7 @@ def _digest(*parts: Hashable) -> int:
 
 
 class Deduplicator:
-    """Drops what is a copy of an earlier edit."""
+    """A filter that drops copies of earlier edits."""
 
     def __init__(self, recipe: Recipe, tally: Counter[str]) -> None:
         self.recipe = recipe
@@ -55,7 +55,7 @@ class Deduplicator:
         self._repeats: Counter[int] = Counter()
 
     def keeps(self, commit: str, digests: Digests) -> bool:
-        """Whether an edit is new; if not, the reason is tallied."""
+        """Return whether an edit is kept; if not, count the filter that dropped it."""
         reason = self._refuse(commit, digests)
         if reason is not None:
             self.tally[reason] += 1

@@ -35,14 +35,14 @@ def mine(
 ) -> MiningReport:
     """Mine the edits of a git history into a file.
 
-    `repo` is a clone, a bare repository or an address that git can clone. The recipe says what counts as an edit; the
-    limits are the recipe's unless they are given, and `keep` turns filters off. Nothing is checked out, and nothing
-    that the repository brings along is executed. Interrupted, the same call goes on; called again later, it mines only
-    new commits, unless `resume` is off. `workers` is the number of processes; 0 is one per core.
+    `repo` is a clone, a bare repository or an address that git can clone. The recipe determines what counts as an
+    edit. Limits that are not given are those of the recipe, and `keep` turns filters off. Nothing is checked out, and
+    no code of the repository is executed. After an interruption, the same call continues where it stopped. A later
+    call mines only new commits, unless `resume` is False. `workers` is the number of processes; 0 means one per core.
 
     Raises:
         GitError: The repository cannot be read.
-        UserError: An option makes no sense.
+        UserError: An option is invalid.
 
     Example:
         >>> import editvec

@@ -1,4 +1,4 @@
-"""What the user asked to mine: a place that git can read, and languages that fit the recipe."""
+"""Resolution of mining options: the repository, the paths and the languages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from editvec.vcs import git
 
 
 def locate(place: str) -> git.Repository:
-    """The repository at a path, or a clone of an address. A clone is kept in the cache and brought up to date."""
+    """Return the repository at a path, or a clone of the repository at an address.
+
+    The clone is kept in the cache and updated on every call.
+
+    Raises:
+        GitError: There is no repository, or git cannot clone or update it.
+    """
     if not git.is_address(place):
         return git.open_repository(place)
     folder = cache_home() / "clones" / blake2b(place.encode(), digest_size=12).hexdigest()
@@ -33,16 +39,26 @@ def locate(place: str) -> git.Repository:
 
 
 def pick_paths(paths: Sequence[str]) -> tuple[str, ...]:
-    """The paths to mine below, as git writes them; UserError for one that leads out of the repository."""
+    """Return the paths below which to mine, normalised as git writes them.
+
+    Raises:
+        UserError: A path is outside the repository.
+    """
     plain = tuple(normpath(path.strip("/") or ".") for path in paths)
     for path, given in zip(plain, paths, strict=True):
         if path.split("/")[0] == "..":
-            raise UserError(f"--paths {given} is outside the repository. Give a path from its top, such as src.")
+            raise UserError(
+                f"--paths {given} is outside the repository. Give a path relative to its top folder, such as src."
+            )
     return plain
 
 
 def pick_languages(names: Sequence[str], recipe: Recipe) -> tuple[str, ...]:
-    """The languages to mine: those named, which must fit the recipe, or all that do."""
+    """Return the languages to mine: the given ones or, by default, all that fit the recipe.
+
+    Raises:
+        UserError: A language is unknown or does not fit the recipe.
+    """
     fitting = prose_languages() if recipe.prose else code_languages()
     if not names:
         return tuple(language.name for language in fitting)

@@ -1,4 +1,4 @@
-"""The whole of mining: commits → batches on all cores → the repository's store → dedup → one file."""
+"""The mining pipeline: commits in batches on all cores, the repository's store, deduplication, an edit file."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ from editvec.vcs.objects import Attributes
 
 BATCH_COMMITS = 64
 _EXTRACTION = 2
-"""Counted up when the same commits give other edits than before: edits of then and now do not go together."""
+"""Version of the extraction; incremented when the same commits yield other edits, to invalidate stored ones."""
 _MARK = struct.Struct("<QQQ")
 _TRIES = 3
 
 
 @dataclass(slots=True)
 class MiningReport:
-    """What a run of mining did."""
+    """The report of a mining run."""
 
     commits: int = 0
     mined_now: int = 0
-    """Commits that were not in the store yet."""
+    """Number of commits that were not in the store before."""
     files: int = 0
     hunks: int = 0
     edits: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
-    """Filter → how many hunks, edits or, for `unreadable`, commits it dropped."""
+    """Number of hunks, edits or (for `unreadable`) commits that each filter dropped."""
     languages: Counter[str] = field(default_factory=Counter)
     repository: str = ""
     recipe: str = ""
     out: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the report as JSON values."""
         return {
             "repository": self.repository,
             "out": self.out,
@@ -75,24 +75,30 @@ class MiningReport:
 
 @dataclass(frozen=True, slots=True)
 class MiningRequest:
-    """What to mine: which commits, with how many processes, and whether to use what earlier runs left."""
+    """A request to mine: the commits, the number of processes, and whether to use the store."""
 
     task: MiningTask
     revisions: tuple[str, ...] = ()
     since: str | None = None
     until: str | None = None
     workers: int = 0
-    """0 for one a core."""
+    """Number of worker processes; 0 means one per core."""
     resume: bool = True
-    """Use the store and add to it; without it the run starts from nothing and leaves nothing."""
+    """Whether to use the store and add to it; if not, everything is mined again and nothing is stored."""
 
 
 def mine_to(request: MiningRequest, target: Path, progress: Advance = ignore) -> MiningReport:
-    """Mine a repository into an edit file."""
+    """Mine a repository into an edit file.
+
+    Raises:
+        GitError: The repository cannot be read.
+        UserError: The file cannot be written, or the cache cannot be read.
+    """
     report = MiningReport()
     edit_files.check_target(target)
     mined = lines(request, report, progress)
-    # All is mined before the file is begun, so a run that is killed meanwhile leaves nothing beside it.
+    # The first line is available only when all commits are mined. The file is opened after that, so a run that is
+    # killed while it mines leaves no partial file.
     mined = chain(list(islice(mined, 1)), mined)
     if edit_files.is_native(target):
         with edit_files.lines_to(target) as out:
@@ -104,12 +110,12 @@ def mine_to(request: MiningRequest, target: Path, progress: Advance = ignore) ->
 
 
 def edits(request: MiningRequest, report: MiningReport, progress: Advance = ignore) -> Iterator[Edit]:
-    """Yield the mined edits in the order of history; the report is complete after the last."""
+    """Yield the mined edits in the order of history; the report is complete after the last one."""
     yield from map(native.load, lines(request, report, progress))
 
 
 def lines(request: MiningRequest, report: MiningReport, progress: Advance = ignore) -> Iterator[bytes]:
-    """Yield the mined edits as native lines, in the order of history; the report is complete after the last."""
+    """Yield the mined edits as native lines in the order of history; the report is complete after the last one."""
     commits = git.list_commits(
         request.task.repository, revisions=request.revisions, since=request.since, until=request.until
     )
@@ -122,9 +128,11 @@ def lines(request: MiningRequest, report: MiningReport, progress: Advance = igno
                     yield line
                 return
             except DamagedStoreError as error:
-                # Mined again, the same commits give the same edits: what was given already is passed over.
+                # Mining is deterministic, so lines that were already yielded are skipped in the next attempt.
                 if attempt == _TRIES - 1:
-                    raise UserError(f"the cache {store.path} cannot be read ({error}). Use --fresh.") from None
+                    raise UserError(
+                        f"the cache {store.path} cannot be read ({error}). Use --fresh to mine without it."
+                    ) from None
                 if not isinstance(error, LostCommitError):
                     store.begin_anew()
 
@@ -140,9 +148,9 @@ def _store(request: MiningRequest) -> Iterator[Store]:
 
 
 def settings_of(task: MiningTask) -> str:
-    """Return all that the edits of a commit depend on but the commit, as text."""
+    """Return a text of everything, except the commit, that the edits of a commit depend on."""
     recipe = task.recipe
-    # A set has another order in each process.
+    # Sorted, because the order of a set differs between processes.
     kept = f"{replace(recipe, kept=frozenset())} {sorted(recipe.kept)}"
     version = f"{__version__} {_EXTRACTION} {native.SCHEMA_VERSION}"
     return f"{version} {task.repository.name} {kept} {task.languages} {task.paths}"
@@ -151,7 +159,7 @@ def settings_of(task: MiningTask) -> str:
 def _mined(
     store: Store, request: MiningRequest, commits: Sequence[str], report: MiningReport, progress: Advance
 ) -> Iterator[bytes]:
-    """Mine what the store lacks; yield the lines of the commits, without copies, and fill the report."""
+    """Mine the commits that the store lacks, then yield the deduplicated lines of all commits and fill the report."""
     task = request.task
     settings = store.settings(settings_of(task))
     todo = store.missing(settings, commits)
@@ -186,7 +194,7 @@ def _fill(
     total: int,
     progress: Advance,
 ) -> None:
-    """Mine what is missing, batch by batch; each batch is in the store as soon as it is there."""
+    """Mine the missing commits in batches; each batch is added to the store as soon as it is complete."""
     chunks = [todo[start : start + BATCH_COMMITS] for start in range(0, len(todo), BATCH_COMMITS)]
     done, found = total - len(todo), 0
     progress(done, total, found)
@@ -198,7 +206,7 @@ def _fill(
 
 
 def _packed(batch: MinedBatch) -> list[MinedCommit]:
-    """Return a batch as the store keeps it."""
+    """Return the result of a batch in the form of the store."""
     edits_of: dict[str, list[Edit]] = {}
     for edit in batch.edits:
         assert edit.source is not None
@@ -220,13 +228,13 @@ def _packed(batch: MinedBatch) -> list[MinedCommit]:
 
 
 def _work(task: MiningTask, commits: Sequence[str]) -> list[MinedCommit]:
-    """Mine one batch; in a worker process."""
+    """Mine one batch in a worker process."""
     return _packed(_reader(task).run(commits))
 
 
 @cache
 def _reader(task: MiningTask) -> CommitReader:
-    """The reader of this worker process: it ends with it."""
+    """Return the reader of this worker process; it lives as long as the process."""
     return CommitReader(task)
 
 
@@ -241,7 +249,7 @@ def _run(task: MiningTask, chunks: Sequence[Sequence[str]], workers: int) -> Ite
     with lifeline, held, ProcessPoolExecutor(workers, context, _prepare_worker, (lifeline,)) as pool:
         running: set[Future[list[MinedCommit]]] = set()
         try:
-            # Only a few batches are under way at a time: memory stays bounded however long the history.
+            # Only a few batches are in progress at a time, so memory is bounded for any length of history.
             for chunk in chunks:
                 with _interrupts_held():
                     running.add(pool.submit(_work, task, chunk))
@@ -253,7 +261,7 @@ def _run(task: MiningTask, chunks: Sequence[Sequence[str]], workers: int) -> Ite
                 yield from (future.result() for future in finished)
         except BrokenProcessPool:
             raise UserError(
-                "a worker process died (out of memory, or killed). Run the same command again: it goes on from there; "
+                "a worker process died: it was killed or ran out of memory. Run the same command again to continue; "
                 "--workers 1 needs less memory."
             ) from None
         except BaseException:
@@ -264,7 +272,10 @@ def _run(task: MiningTask, chunks: Sequence[Sequence[str]], workers: int) -> Ite
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C waits until this is over. A process started meanwhile never gets it: it is the parent's business."""
+    """Block SIGINT (Ctrl-C) in this context.
+
+    Processes started in it inherit the block, so only the parent process handles the signal.
+    """
     if sys.platform == "win32":
         yield
         return
@@ -276,14 +287,21 @@ def _interrupts_held() -> Iterator[None]:
 
 
 def _prepare_worker(lifeline: Connection) -> None:
-    """A worker ends with its parent, however that ends. And few objects here live in cycles."""
+    """Initialise a worker process.
+
+    A thread ends the worker when its parent ends for any reason. Garbage collection is made less frequent, because few
+    objects here are part of reference cycles.
+    """
     Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
 
 
 def _end_with(lifeline: Connection) -> None:
-    """Ends this process at once when the other end is closed; a batch that is not whole is not in the store."""
+    """End this process at once when the other end of the pipe is closed.
+
+    That is safe because an incomplete batch is never stored.
+    """
     with suppress(EOFError, OSError):
         lifeline.recv_bytes()
     os._exit(1)

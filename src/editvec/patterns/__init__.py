@@ -1,1 +1,1 @@
-"""The edits that a history keeps making: grouping, naming, learning them and finding where they are due."""
+"""Recurring edits of a history: group and name them, learn rules from them, find and edit the remaining matches."""

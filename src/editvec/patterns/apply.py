@@ -29,26 +29,27 @@ Like = Sequence[tuple[str, str]]
 
 @dataclass(slots=True)
 class Applied:
-    """What applying came to. Nothing was written unless that was asked for."""
+    """The result of applying rules or examples; files are written only if that was requested."""
 
     plans: list[FilePlan] = field(default_factory=list)
-    """The files that change, in order."""
+    """The plans of the files that change, in order."""
     num_places: int = 0
     num_files: int = 0
     problems: list[str] = field(default_factory=list)
-    """Why files were not written, one line each."""
+    """Reasons why files were not written, one line per file."""
     filtered: int = 0
-    """Files that were not looked at, because a filter of git rewrites them."""
+    """Number of files that were skipped because a git filter rewrites them."""
 
 
 class _Means(NamedTuple):
-    """What finds places: rules, and for each language a finder beside them."""
+    """What finds matches: rules, and optionally a finder per language."""
 
     rules: list[Rule]
     finders: Mapping[str, Finder]
 
     @property
     def languages(self) -> set[str]:
+        """Return the languages of the rules and the finders."""
         return {rule.language for rule in self.rules} | self.finders.keys()
 
 
@@ -71,13 +72,15 @@ def apply(
 ) -> Applied:
     """Apply a rule, a learned pattern, or examples to files; write only with `update` or `choose`.
 
-    `rule` is the number or name of a pattern learned in `repo`, or a YAML file with ast-grep rules; `like` are examples
-    instead. `paths` are files and folders, by default the whole work tree of `repo` for a pattern. With `editor`, the
-    neural editor rewrites statements like the examples where no rule matches, as far as it is `sure`. `choose` is asked
-    about every place, and the edits that it returns are written at once; `watch` sees each file's plan.
+    `rule` is the number or name of a pattern learned in `repo`, or a YAML file with ast-grep rules. Alternatively,
+    `like` gives examples as pairs of before and after. `paths` are files and folders; for a pattern, the default is
+    the whole work tree of `repo`. With `editor`, the neural editor also rewrites statements where no rule matches, if
+    they are like the examples and its confidence is at least `sure`. A pattern for which the evidence is insufficient
+    (`Pattern.is_due`) is refused unless `everywhere` is True. `choose` is called for every match, and the edits that it
+    returns are written at once. `watch` is called with the plan of each file that changes.
 
     Raises:
-        UserError: There is no such rule, pattern or path, or no rule can be made of the examples.
+        UserError: The rule, the pattern or a path does not exist, or no rule can be induced from the examples.
 
     Example:
         >>> import editvec
@@ -86,13 +89,13 @@ def apply(
         ...     print(plan.path, len(plan.edits))
     """
     if editor and not like:
-        raise UserError("--editor does as examples did: give some with --like BEFORE AFTER.")
+        raise UserError("--editor needs examples. Give some with --like BEFORE AFTER.")
     if rule is None and not like:
-        raise UserError("say what: a pattern or a rule.")
+        raise UserError("nothing to apply. Give a pattern, a rule file or examples.")
     if not paths and rule is not None and is_pattern(rule):
         paths = [top_of(repo)]
     if not paths:
-        raise UserError("say where: give files or folders, or - for stdin.")
+        raise UserError("no files to change. Give files or folders, or - for stdin.")
     files = [Path(path) for path in paths]
     spoken = [language] if language else _languages(files) if like else []
     means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
@@ -111,7 +114,7 @@ def apply(
 
 
 def _take(plan: FilePlan, applied: Applied, *, update: bool, watch: Callable[[FilePlan], None] | None) -> None:
-    """Note a plan, show it, and write it if that is wanted."""
+    """Record a plan, pass it to `watch`, and write the file if `update` is True."""
     if plan.problem:
         applied.problems.append(f"{plan.path}: not written: {plan.problem}.")
         return
@@ -140,28 +143,34 @@ def apply_to_text(
     patterns: Path | None = None,
     everywhere: bool = False,
 ) -> FilePlan:
-    """Return what a rule, a pattern or examples would make of a text that is no file; see `apply`."""
+    """Return the plan of applying a rule, a pattern or examples to a text; the parameters are those of `apply`.
+
+    Raises:
+        UserError: As in `apply`; also if the rules are for several languages.
+    """
     spoken = [language] if language else []
     means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
     if len(means.languages) > 1:
-        raise UserError("the rules are for several languages. Give files instead of stdin.")
+        raise UserError("the rules are for several languages. Give files, not stdin.")
     (name,) = means.languages
     found = plan_files(means.rules, [(None, data)], name, also=means.finders.get(name))
     return found[0] if found else FilePlan(None, data, ())
 
 
 def is_pattern(rule: str | Path) -> bool:
-    """Return whether a rule is given as the number or the name of a learned pattern, not as a file."""
+    """Return whether a rule argument is the number or name of a learned pattern, not a file."""
     return not Path(rule).suffix and not Path(rule).exists() and len(Path(rule).parts) == 1
 
 
 def top_of(place: str | Path) -> Path:
-    """Return the top of the work tree that a place is in; UserError for a bare repository."""
+    """Return the top folder of the work tree that contains a path.
+
+    Raises:
+        UserError: The repository is bare.
+    """
     top = work_tree(open_repository(place))
     if top is None:
-        raise UserError(
-            f"{place} is a bare repository: there are no files to change. Name some, or give a clone with -C."
-        )
+        raise UserError(f"{place} is a bare repository without files to change. Give files, or a clone with -C.")
     return top
 
 
@@ -189,26 +198,27 @@ def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
         try:
             return load_rules(path.read_text(encoding="utf-8"), name)
         except UnicodeDecodeError:
-            raise UserError(f"{name} is not UTF-8. Give a rule as YAML.") from None
+            raise UserError(f"{name} is not UTF-8. Give a YAML file with rules.") from None
     if path.suffix in (".yml", ".yaml") or len(path.parts) > 1:
-        raise UserError(f"{name} is not a rule file. Make one with editvec rule, or give --like BEFORE AFTER.")
+        raise UserError(f"{name} is not a rule file. Create one with editvec rule, or give --like BEFORE AFTER.")
     learned = load(folder or default_folder(open_repository(repo)))
     (pattern,) = pick(learned, [name])
     if pattern.rule is None:
-        raise UserError(f"no rule could be verified for pattern {name}. Give an example instead: --like BEFORE AFTER.")
+        raise UserError(f"pattern {name} has no verified rule. Give an example instead: --like BEFORE AFTER.")
     if not everywhere and not pattern.is_due():
         evidence = pattern.evidence
-        said = "there is no evidence"
+        said = "no evidence"
         if evidence is not None:
-            said = f"edited: {evidence.edited} of {evidence.matched + evidence.left} such places"
+            said = f"people edited {evidence.edited} of {evidence.matched + evidence.left} such places"
         raise UserError(
-            f"history does not say that pattern {name} is due ({said}). To apply it all the same: --everywhere."
+            f"the history does not show that all matches of pattern {name} should be edited ({said})."
+            " Use --everywhere to apply it anyway."
         )
     return [pattern.rule]
 
 
 def _plans(means: _Means, paths: Sequence[Path], applied: Applied, progress: Stages) -> Iterator[FilePlan]:
-    """Yield what changes, file by file; a rule looks at the files of its language."""
+    """Yield the plans of the files that change; a rule is applied only to files of its language."""
     wanted = means.languages
     files: dict[str, list[Path]] = {}
     tally: Counter[str] = Counter()
@@ -233,7 +243,7 @@ def _plans(means: _Means, paths: Sequence[Path], applied: Applied, progress: Sta
 
 
 def _languages(paths: Sequence[Path]) -> list[str]:
-    """Return the languages of the files, the most frequent first, code before prose."""
+    """Return the languages of the files: code before prose, each sorted by descending frequency."""
     counts: Counter[str] = Counter()
     for file in find_files(paths, set(known()), Counter()):
         if (found := language_of(file.name)) is not None:

@@ -1,5 +1,6 @@
-"""Find where patterns are still due: their rules over files as they are, kept where the confidence is high enough and
-the file still parses afterwards.
+"""Find the remaining matches of patterns by running their rules over the current files.
+
+A match is kept if the confidence of its pattern is high enough and the file still parses after the edit.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from editvec.vcs.worktree import File, worktree_files
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The places where learned patterns are still due."""
+    """The remaining places to edit, found by the rules of learned patterns."""
 
     patterns: tuple[Pattern, ...]
-    """Those that were looked for, with their places."""
+    """The patterns that were searched for, with their suggestions."""
     numbers: Mapping[str, int]
-    """The number of each learned pattern by its name."""
+    """The numbers of all learned patterns by name."""
     filtered: int = 0
-    """Files that were not looked at, because a filter of git rewrites them."""
+    """Number of files that were skipped because a git filter rewrites them."""
 
     @property
     def num_places(self) -> int:
-        """Return how many places there are in all."""
+        """Return the total number of places."""
         return sum(len(pattern.places) for pattern in self.patterns)
 
     def as_json(self) -> list[dict[str, Any]]:
@@ -55,13 +56,15 @@ def find(
     min_confidence: float = MIN_CONFIDENCE,
     progress: Stages = silent,
 ) -> Found:
-    """Find the places where learned patterns are still due, by their rules, in files as they are now.
+    """Find the places in the current files where learned patterns still apply.
 
-    `pattern` holds numbers or names of patterns, all if it is empty; `patterns` is the folder that `learn` wrote, by
-    default `.editvec` in `repo`; with `changed_since`, only files that differ from that revision are read.
+    `pattern` holds numbers or names of patterns; if it is empty, all are searched for. `patterns` is the folder that
+    `learn` wrote, by default `.editvec` at the top of the work tree of `repo`. With `changed_since`, only files that
+    differ from that revision are read. Only patterns with a verified rule and a confidence of at least
+    `min_confidence` have places.
 
     Raises:
-        UserError: There is no such pattern, or no rule for it.
+        UserError: A pattern does not exist, or no given pattern has a verified rule.
 
     Example:
         >>> import editvec
@@ -75,7 +78,7 @@ def find(
     ruled = [each for each in picked if each.rule and each.evidence]
     if pattern and not ruled:
         raise UserError(
-            "no rule could be verified for that. What the neural editor found is in the report of editvec learn."
+            "the given patterns have no verified rule. What the neural editor found is in the report of editvec learn."
         )
     tally: Counter[str] = Counter()
     files = worktree_files(repository, {each.language for each in ruled}, since=changed_since, tally=tally)
@@ -88,9 +91,10 @@ def find(
 def find_places(
     patterns: Sequence[Pattern], files: Iterable[File], min_confidence: float, progress: Advance
 ) -> dict[str, Pattern]:
-    """Return patterns by name, each with the places where it is due; all must have a rule and evidence.
+    """Return the patterns by name, each with its suggestions; all patterns must have a rule and evidence.
 
-    Their evidence gets the number of places that are left. Where patterns overlap, the surest one has the place.
+    The evidence of each pattern gets the number of remaining matches. Of overlapping matches, the one whose pattern has
+    the highest confidence is kept. `progress` receives the number of files done, the total, and the places found.
     """
     by_language: dict[str, list[File]] = defaultdict(list)
     for file in files:
@@ -117,7 +121,7 @@ def find_places(
 
 
 def _surest(matches: Sequence[Match], patterns: dict[str, Pattern]) -> list[Match]:
-    """Return matches that do not overlap, preferring surer patterns, in the order of the file."""
+    """Return matches without overlaps, in file order; of overlapping ones, that with the highest confidence is kept."""
     kept: list[Match] = []
     for match in sorted(matches, key=lambda each: (-patterns[each.rule].confidence, each.start, each.end, each.rule)):
         if all(match.end <= other.start or other.end <= match.start for other in kept):

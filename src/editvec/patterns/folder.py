@@ -1,6 +1,8 @@
-"""What `editvec learn` leaves behind, and what other verbs read of it: `patterns.json`, `rules/*.yml`, `edits.jsonl.gz`
-and `report.html`. The folder tells git to leave it alone. Its `manifest.json` lists the files that `learn` wrote: only
-they are ever replaced or removed, so that what people put beside them stays, and a folder without one is not touched.
+"""The folder that `editvec learn` writes and other verbs read.
+
+It holds `patterns.json`, `rules/*.yml`, `edits.jsonl.gz` and `report.html`. A `.gitignore` inside makes git ignore the
+folder. `manifest.json` lists the files that `learn` wrote. Only listed files are replaced or removed, so files that
+people added are kept. A non-empty folder without a manifest is refused, unless an earlier version of `learn` wrote it.
 """
 
 from __future__ import annotations
@@ -29,12 +31,18 @@ _TOOL, _MANIFEST_SCHEMA = "editvec", 1
 _ALWAYS = frozenset({PATTERNS, EDITS, REPORT})
 _SAFE = re.compile(r"[a-z0-9][a-z0-9-]{0,80}\.yml\Z")
 _BEGUN = re.compile(rf"\.{re.escape(MANIFEST)}\..*\.partial\Z")
-"""What a run that was killed before all else leaves."""
+"""The name of a partial manifest, which is all that a run leaves if it is killed at the very start."""
 
 
 def save(folder: Path, patterns: Sequence[Pattern], edits: Iterable[Edit], about: Mapping[str, Any], page: str) -> None:
-    """Writes what was learned; of an earlier time, the rules that are no more are removed. Killed at any moment, it
-    leaves a folder that it knows as its own."""
+    """Write what was learned to a folder, and remove rules of an earlier run that no longer exist.
+
+    `page` is the report as HTML. The process may be killed at any moment: the next run still recognises the folder.
+
+    Raises:
+        UserError: The folder holds files that `learn` did not write.
+        BadInputError: The manifest of the folder is damaged.
+    """
     folder = folder.resolve()
     rules = {f"{RULES}/{pattern.name}.yml": pattern.rule.yaml for pattern in patterns if pattern.rule}
     names = {*_always(folder), *rules}
@@ -60,27 +68,36 @@ def save(folder: Path, patterns: Sequence[Pattern], edits: Iterable[Edit], about
 
 
 def check(folder: Path, names: Collection[str] = _ALWAYS) -> set[str]:
-    """The files in a folder that an earlier `learn` wrote. UserError where the folder is not one of `learn`'s, or where
-    something stands in the way of the names to be written; BadInputError for a damaged manifest."""
+    """Return the names of the files in a folder that an earlier `learn` wrote.
+
+    `names` are the files to be written.
+
+    Raises:
+        UserError: The folder was not written by `learn`, or another file or folder is in the way of a file to write.
+        BadInputError: The manifest of the folder is damaged.
+    """
     folder = folder.resolve()
     if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder} is a file. Give -o a folder.")
+        raise UserError(f"{folder} is a file. Give a folder with -o.")
     owned = _owned(folder)
     for name in sorted({RULES, MANIFEST, *names, *owned}):
         path = folder / name
         if path.is_symlink():
             raise UserError(
-                f"{path} is a symbolic link, which learn never writes through. Remove it, or choose another -o."
+                f"{path} is a symbolic link, and learn does not follow links. Remove it, or give another -o."
             )
         if path.is_dir() and name != RULES:
             raise UserError(f"{path} is a folder. Move it away, or give another folder with -o.")
         if path.exists() and name not in owned and name not in (RULES, MANIFEST):
-            raise UserError(f"{path} is not what learn wrote. Move it away, or give another folder with -o.")
+            raise UserError(f"{path} was not written by learn. Move it away, or give another folder with -o.")
     return owned
 
 
 def _owned(folder: Path) -> set[str]:
-    """The names that a folder's manifest lists, or, without one, those in the `patterns.json` of an earlier version."""
+    """Return the names in the manifest of a folder.
+
+    Without a manifest, the names are those in the `patterns.json` of an earlier version of editvec.
+    """
     if os.path.lexists(folder / MANIFEST):
         return _listed(folder)
     if not folder.is_dir() or all(_BEGUN.match(file.name) for file in folder.iterdir()):
@@ -92,15 +109,17 @@ def _owned(folder: Path) -> set[str]:
         rules = {entry["rule"]["file"] for entry in about(folder)["patterns"] if entry["rule"]}
         return {*_always(folder), *filter(_is_name, rules)}
     except BadInputError as error:
-        raise UserError(f"{folder} is not what learn left: {error} Or give an empty folder with -o.") from None
+        raise UserError(
+            f"this version of learn cannot replace {folder}. Give an empty folder with -o. The reason: {error}"
+        ) from None
 
 
 def _listed(folder: Path) -> set[str]:
-    """What a folder's manifest lists: names that `learn` writes, and no other ones."""
+    """Return the names in a manifest, after checking that they are names that `learn` writes."""
     path = folder / MANIFEST
-    advice = "Give another folder with -o, or delete this one."
+    advice = "Give another folder with -o, or delete this folder."
     if path.is_symlink() or not path.is_file():
-        raise UserError(f"{path} is no plain file. {advice}")
+        raise UserError(f"{path} is not a regular file. {advice}")
     try:
         document = orjson.loads(path.read_bytes())
         ours = document["tool"] == _TOOL and document["schema"] == _MANIFEST_SCHEMA
@@ -111,17 +130,19 @@ def _listed(folder: Path) -> set[str]:
         raise BadInputError(path, None, "not a manifest of this version of editvec", advice)
     for name in names:
         if not isinstance(name, str) or not _is_name(name):
-            raise BadInputError(path, None, f"lists {name!r}, which learn does not write", advice)
+            raise BadInputError(
+                path, None, f"the manifest lists {name!r}, which is not a name that learn writes", advice
+            )
     return set(names)
 
 
 def _always(folder: Path) -> frozenset[str]:
-    """What `learn` writes whatever it learned."""
+    """Return the names that `learn` writes in every run."""
     return _ALWAYS | {_IGNORE} if folder.name == NAME else _ALWAYS
 
 
 def _is_name(name: str) -> bool:
-    """Whether `learn` may write a file of that name."""
+    """Return whether a name is one that `learn` writes."""
     return (
         name == _IGNORE
         or name in _ALWAYS
@@ -135,7 +156,12 @@ def _claim(folder: Path, names: Collection[str]) -> None:
 
 
 def load(folder: Path) -> list[Pattern]:
-    """The patterns in a folder, in their order, with their rules."""
+    """Return the patterns in a folder, in their order, with their rules.
+
+    Raises:
+        UserError: The folder holds no patterns.
+        BadInputError: `patterns.json` or a rule is damaged or missing.
+    """
     document = about(folder)
     try:
         return [from_json(entry, _rule(folder, entry)) for entry in document["patterns"]]
@@ -144,22 +170,31 @@ def load(folder: Path) -> list[Pattern]:
 
 
 def about(folder: Path) -> dict[str, Any]:
-    """What was learned from where: all of `patterns.json`."""
+    """Return the content of `patterns.json`: the patterns, and the facts about the run that learned them.
+
+    Raises:
+        UserError: The folder holds no patterns.
+        BadInputError: The file is damaged or was written by another version.
+    """
     path = folder / PATTERNS
     if not path.is_file():
-        raise UserError(f"{folder} holds no patterns. Learn some first: editvec learn.")
+        raise UserError(f"{folder} holds no patterns. Run editvec learn first.")
     try:
         document: dict[str, Any] = json_of(path.read_bytes())
         schema = document["schema"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise _foreign(folder, error) from None
     if schema != SCHEMA:
-        raise BadInputError(path, None, f"schema {schema}, this version reads {SCHEMA}. Learn again.")
+        raise BadInputError(
+            path, None, f"schema version {schema}, but this version of editvec reads {SCHEMA}. Run editvec learn again."
+        )
     return document
 
 
 def _foreign(folder: Path, error: Exception) -> BadInputError:
-    return BadInputError(folder / PATTERNS, None, f"not what editvec learn writes ({error}). Learn again.")
+    return BadInputError(
+        folder / PATTERNS, None, f"not a file that editvec learn wrote ({error}). Run editvec learn again."
+    )
 
 
 def _rule(folder: Path, entry: Mapping[str, Any]) -> Rule | None:
@@ -167,33 +202,39 @@ def _rule(folder: Path, entry: Mapping[str, Any]) -> Rule | None:
         return None
     name = Path(entry["rule"]["file"]).name
     if not _SAFE.match(name):
-        raise BadInputError(folder / PATTERNS, None, f"{name!r} is no name of a rule. Learn again.")
+        raise BadInputError(
+            folder / PATTERNS, None, f"{name!r} is not the name of a rule file. Run editvec learn again."
+        )
     path = folder / RULES / name
     if not path.is_file():
-        raise BadInputError(path, None, "the rule is missing. Learn again.")
+        raise BadInputError(path, None, "the rule file is missing. Run editvec learn again.")
     try:
         rules = load_rules(path.read_text(encoding="utf-8"), path)
     except UnicodeDecodeError:
-        raise BadInputError(path, None, "not UTF-8. Learn again.") from None
+        raise BadInputError(path, None, "not UTF-8. Run editvec learn again.") from None
     if len(rules) != 1:
-        raise BadInputError(path, None, "not one rule. Learn again.")
+        raise BadInputError(path, None, "the file does not hold exactly one rule. Run editvec learn again.")
     return rules[0]
 
 
 def default_folder(repository: Repository) -> Path:
-    """Return `.editvec` at the top of the work tree, or here for a repository without one.
+    """Return the folder `.editvec` at the top of the work tree or, without a work tree, in the current folder.
 
     Raises:
-        UserError: It is a symbolic link, which came with the repository.
+        UserError: The folder is a symbolic link, which may have come with the repository.
     """
     folder = (work_tree(repository) or Path.cwd()) / NAME
     if folder.is_symlink():
-        raise UserError(f"{folder} is a symbolic link. Remove it, or name a folder with --out or --patterns.")
+        raise UserError(f"{folder} is a symbolic link. Remove it, or give a folder with --out or --patterns.")
     return folder
 
 
 def pick(patterns: Sequence[Pattern], which: Sequence[str]) -> list[Pattern]:
-    """The patterns that a user names by number or name; all where nothing is named."""
+    """Return the patterns that the user gave by number or name; all if none is given.
+
+    Raises:
+        UserError: A pattern does not exist.
+    """
     if not which:
         return list(patterns)
     by_name = {pattern.name: pattern for pattern in patterns}
@@ -201,9 +242,9 @@ def pick(patterns: Sequence[Pattern], which: Sequence[str]) -> list[Pattern]:
     for each in which:
         if each not in by_name:
             there = (
-                f"There are 1 to {len(patterns)}; see the report of editvec learn."
+                f"Give a number from 1 to {len(patterns)}, or a name from the report of editvec learn."
                 if patterns
-                else "None was learned here."
+                else "editvec learn found no patterns here."
             )
             raise UserError(f"no pattern {each!r}. {there}")
     return [by_name[each] for each in which]

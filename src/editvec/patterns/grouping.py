@@ -1,5 +1,7 @@
-"""Edits → groups of edits that mean the same: first by shape, exactly; then shapes whose vectors are near and whose
-changes are alike. Deterministic, and torch stays outside: vectors are given.
+"""Grouping of edits with the same intent.
+
+Edits with equal signatures form a group. With vectors, groups are then joined if their mean vectors are near and their
+changed tokens are similar. The result is deterministic. This module does not compute vectors and does not import torch.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ from editvec.core.edit import Edit
 from editvec.diff.signature import Signature, alikeness, signature_of
 
 NEAR = 0.8
-"""How near (cosine) two shapes' mean vectors must be to be one group."""
+"""Minimum cosine similarity of the mean vectors of two signatures in one group."""
 ALIKE = 0.5
-"""The share of changed tokens that they must have in common."""
+"""Minimum share of changed tokens that two signatures in one group have in common."""
 _BLOCK = 1024
 
 Vectors = NDArray[np.float32]
@@ -25,8 +27,11 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class EditGroup:
-    """Edits that mean the same, in one language. `members` are places in the edits that were grouped, in their
-    order; `medoid` is the one nearest to all."""
+    """A group of edits with the same intent in one language.
+
+    `members` are the indices of its edits in the grouped sequence, in ascending order; `medoid` is the index of the
+    edit that is nearest to all others.
+    """
 
     language: str
     shapes: tuple[Signature, ...]
@@ -34,7 +39,7 @@ class EditGroup:
     medoid: int
 
     def edits(self, edits: Sequence[Edit]) -> list[Edit]:
-        """Its edits."""
+        """Return the edits of the group; `edits` is the sequence that was grouped."""
         return [edits[place] for place in self.members]
 
 
@@ -47,8 +52,10 @@ def group(
     near: float = NEAR,
     alike: float = ALIKE,
 ) -> list[EditGroup]:
-    """The groups that recur: of at least so many edits from so many commits, the most frequent first. Without vectors,
-    a shape is a group."""
+    """Return the groups with at least `min_edits` edits from at least `min_commits` commits, the largest first.
+
+    `vectors` are the edit vectors, of shape [edits, dim]. Without them, each signature is a group.
+    """
     by_signature: dict[tuple[str, Signature], list[int]] = defaultdict(list)
     for place, edit in enumerate(edits):
         shape = signature_of(edit)
@@ -67,20 +74,23 @@ def group(
 
 
 def num_commits(edits: Sequence[Edit]) -> int:
-    """From how many commits edits are; an edit without an origin counts as one of its own."""
+    """Return the number of commits of the edits; each edit without a source counts as one commit."""
     return len({(edit.source.repository, edit.source.commit) if edit.source else edit.id for edit in edits})
 
 
 def num_authors(edits: Sequence[Edit]) -> int:
-    """By how many people edits are."""
+    """Return the number of authors of the edits."""
     return len({edit.source.author for edit in edits if edit.source and edit.source.author})
 
 
 def _joined(
     shapes: Sequence[tuple[Signature, list[int]]], vectors: Vectors | None, near: float, alike: float
 ) -> list[list[int]]:
-    """Shapes put together: in the order of their frequency, each goes to the most frequent one before it that is near
-    and alike and has not itself gone elsewhere, so that there are no chains."""
+    """Join similar signatures; return lists of their indices.
+
+    The signatures are sorted by descending frequency. Each one is joined to the most frequent one before it that is
+    near and similar and was not itself joined to another, so that no chains arise.
+    """
     if vectors is None or not len(shapes):
         return [[at] for at in range(len(shapes))]
     means = np.stack([_direction(vectors[places].mean(0)) for _, places in shapes])

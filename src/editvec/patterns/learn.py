@@ -1,4 +1,4 @@
-"""Learn the edits that a repository keeps making."""
+"""Learn the recurring edits of a repository."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NO_MODEL = "none"
 Report = Callable[[Learned, Mapping[str, Any]], str]
-"""Renders a report of what was learned, and of where, as an HTML page."""
+"""A function that renders the result of learning and the facts about the run as an HTML page."""
 
 
 def learn(
@@ -43,15 +43,15 @@ def learn(
     report: Report | None = None,
     progress: Stages = silent,
 ) -> Learned:
-    """Learn the edits that a repository keeps making, as rules, and where they are still due.
+    """Learn the recurring edits of a repository as rules, and find the places where they still apply.
 
     The patterns, their rules, their edits and a report (if `report` renders one) are written to `out`, by default
-    `.editvec` at the top of the work tree. `model` is a loaded model, its folder, "none", or None for the packaged one.
-    Interrupted, the same call goes on; called again later, it mines only new commits.
+    `.editvec` at the top of the work tree. `model` is a loaded model, its folder, "none", or None for the packaged
+    model. After an interruption, the same call continues where it stopped. A later call mines only new commits.
 
     Raises:
         GitError: The repository cannot be read.
-        UserError: An option makes no sense, or `out` holds files of somebody else.
+        UserError: An option is invalid, or `out` holds files that `learn` did not write.
 
     Example:
         >>> import editvec
@@ -85,7 +85,7 @@ def learn(
 
 
 def about_of(repository: Repository, learned: Learned) -> dict[str, Any]:
-    """Return where and from what was learned, as it stands in `patterns.json`."""
+    """Return the facts about a run of learning, as they are written to `patterns.json`."""
     return {
         "version": __version__,
         "repository": repository.name,

@@ -1,4 +1,4 @@
-"""Words for a group of edits: from what its commits say that others do not, and from the tokens that it changes."""
+"""Titles, words and names for a group of edits, from its commit messages and from the tokens that it changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST = 72
 
 
 class Messages:
-    """The first lines of a history's commit messages, and how often each word is in them."""
+    """The subject lines of the commits of a history, and the frequencies of their words."""
 
     def __init__(self, edits: Iterable[Edit]) -> None:
         self._subjects: dict[str, str] = {}
@@ -32,8 +32,10 @@ class Messages:
         self._counts = Counter(word for subject in self._subjects.values() for word in _words(subject))
 
     def title(self, edits: Sequence[Edit]) -> str:
-        """The one subject among the commits of some edits whose words are the most telling of them; empty where they
-        say nothing."""
+        """Return the subject line that is most characteristic of the edits' commits; empty if none is.
+
+        The score of a subject is the sum of its words' weights, divided by sqrt(number of words + 3).
+        """
         commits = sorted({edit.source.commit for edit in edits if edit.source and edit.source.commit})
         own = Counter(word for commit in commits for word in _words(self._subjects[commit]))
         best, title = 0.0, ""
@@ -45,27 +47,30 @@ class Messages:
         return title
 
     def telling(self, edits: Sequence[Edit], most: int = 3) -> tuple[str, ...]:
-        """The words that the commits of some edits share and others seldom use, the most telling first."""
+        """Return the words that the edits' commits share and others seldom use, the most characteristic first."""
         commits = sorted({edit.source.commit for edit in edits if edit.source and edit.source.commit})
         own = Counter(word for commit in commits for word in _words(self._subjects[commit]))
         weights = {word: self._weight(word, own, len(commits)) for word, count in own.items() if count > 1}
         return tuple(sorted((word for word in weights if weights[word] > 0), key=lambda w: (-weights[w], w))[:most])
 
     def _weight(self, word: str, own: Counter[str], size: int) -> float:
-        """How much more often these commits say a word than all do: the share here × the log of the ratio."""
+        """Return the weight of a word: its share in these commits × log(this share / its share in all commits)."""
         share = own[word] / size
         return share * math.log(share * len(self._subjects) / self._counts[word]) if own[word] else 0.0
 
 
 def subject_of(message: str) -> str:
-    """The first line of a message without ticket numbers and prefixes."""
+    """Return the first line of a commit message, shortened and without ticket numbers and prefixes."""
     line = message.strip().splitlines()[0] if message.strip() else ""
     line = " ".join(_NOISE.sub(" ", line).split())
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1].rstrip() + "…"
 
 
 def slug_of(shape: Signature, title: str = "") -> str:
-    """A name for a file: what the change brings in, or what it drops; where that is punctuation alone, its title."""
+    """Return a file name for a pattern: the names that the change adds or removes.
+
+    If only punctuation changes, the name is made from the title.
+    """
     removed = [token for run in shape.runs for token in run[0] if _NAME.match(token) and not token.startswith("VAR")]
     added = [token for run in shape.runs for token in run[1] if _NAME.match(token) and not token.startswith("VAR")]
     new = [token for token in added if token not in removed and token != "LITERAL"]

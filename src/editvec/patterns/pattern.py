@@ -1,5 +1,6 @@
-"""A pattern: edits that mean the same, what they say together, and what became of it: a rule, evidence, places still
-due. Plain data, and the documented JSON of `patterns.json`.
+"""The type of a pattern, an intent that recurs in a history: its edits, its rule, its evidence and its matches.
+
+A pattern is plain data. This module also defines the documented JSON of its entries in `patterns.json`.
 """
 
 from __future__ import annotations
@@ -21,18 +22,21 @@ from editvec.syntax import languages
 from editvec.syntax.languages import Language
 
 MIN_CONFIDENCE = 0.4
-"""How sure history must be that a place is due, unless somebody says otherwise."""
+"""Default minimum confidence of a match."""
 SCHEMA = 2
-"""Of `patterns.json`."""
+"""Schema version of `patterns.json`."""
 _WORD = re.compile(r"\w+|[^\w\s]")
 _NO_EVIDENCE = 0.3
-"""The share of a pattern of which history says nothing."""
+"""Share of edited matches that is assumed for a pattern without evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Edits that mean the same. `before` and `after` are the change as people read it: the rule's, with its
-    metavariables, or that of the most typical edit."""
+    """A pattern: edits with the same intent.
+
+    `before` and `after` show the change to people: the two sides of the rule with its metavariables or, without a rule,
+    those of the most typical edit.
+    """
 
     name: str
     title: str
@@ -41,35 +45,38 @@ class Pattern:
     before: str
     after: str
     edits: tuple[Edit, ...]
-    """The most typical first; empty in a pattern that was read from `patterns.json`."""
+    """The edits, the most typical first; empty if the pattern was read from `patterns.json`."""
     num_edits: int
     commits: int
     authors: int
     span: tuple[datetime, datetime] | None = None
-    """The first and the last time it was made."""
+    """The dates of the first and the last edit."""
     rule: Rule | None = None
-    """Where one was verified."""
+    """The verified rule, if there is one."""
     support: int = 0
-    """How many of the edits the rule makes exactly."""
+    """Number of edits that the rule reproduces exactly."""
     of_imports: bool = False
-    """Whether its edits are of imports alone, which follow their uses."""
+    """Whether the edits change only imports, which follow from edits elsewhere."""
     evidence: Evidence | None = None
     places: tuple[Suggestion, ...] = ()
 
     @property
     def id(self) -> str:
-        """The same for the same change, whatever else is in the history."""
+        """Return an identifier that depends only on the language and the change, not on the rest of the history."""
         return blake2b(repr((self.language, self.before, self.after)).encode(), digest_size=5).hexdigest()
 
     @property
     def confidence(self) -> float:
-        """How sure it is that a match of its rule is due."""
+        """Return the confidence that a match of the rule is to be edited; 0 without evidence."""
         return self.evidence.confidence if self.evidence else 0.0
 
     @property
     def promises(self) -> bool:
-        """Whether all that it puts in is a promise about code elsewhere, such as readonly: what stands at a place does
-        not say whether it can be kept, and where people left it out it mostly cannot."""
+        """Return whether the pattern only adds modifiers, such as `readonly`, that are a promise about other code.
+
+        Whether such a modifier is valid depends on code elsewhere, not on the match, and where people left it out it
+        is mostly invalid.
+        """
         before, after = (Counter(_WORD.findall(side)) for side in (self.before, self.after))
         put_in = after - before
         language = languages.get(self.language)
@@ -77,26 +84,29 @@ class Pattern:
         return bool(put_in) and not before - after and put_in.keys() <= promises
 
     def is_due(self, min_confidence: float = MIN_CONFIDENCE) -> bool:
-        """Whether a match of its rule is a place where it is due."""
+        """Return whether a match of the rule is a suggestion: the confidence suffices, and `promises` is False."""
         return self.confidence >= min_confidence and not self.promises
 
     @property
     def worth(self) -> float:
-        """What it is ranked by: how often the team made it (in different commits rather than in one), times how sure
-        it is where it is due. A little of that is the share of all that its rule ever matched, so that what was
-        finished long ago comes before what says too little. Twice as much when it is due somewhere, a third where no
-        rule could be verified (then its edits are alike at most), and a third for imports, which nobody edits for their
-        own sake."""
+        """Return the score by which patterns are ranked.
+
+        It is the frequency of the edit, in which commits count more than edits, times the confidence plus a tenth of
+        the share of edited matches. Because of that share, patterns that are already applied everywhere rank before
+        patterns with too little evidence. The score is doubled if there are remaining matches. It is divided by three
+        if no rule could be verified, because then the edits are at most similar, and by three again if the edits
+        change only imports, which nobody edits for their own sake.
+        """
         often = self.commits + math.sqrt(self.num_edits)
         said = self.confidence + 0.1 * (self.evidence.share if self.evidence else _NO_EVIDENCE)
         return often * said * (2 if self.places else 1) / (1 if self.rule else 3) / (3 if self.of_imports else 1)
 
     def with_places(self, places: tuple[Suggestion, ...]) -> Pattern:
-        """The same with places where it is still due."""
+        """Return a copy of the pattern with the given suggestions."""
         return replace(self, places=places)
 
     def as_json(self, number: int, rule_file: str | None) -> dict[str, Any]:
-        """For machines: an entry of `patterns.json`."""
+        """Return the pattern as an entry of `patterns.json`."""
         first, last = self.span or (None, None)
         return {
             "number": number,
@@ -123,7 +133,7 @@ _EVIDENCE = ("matched", "edited", "reversed", "left", "years")
 
 
 def from_json(entry: Mapping[str, Any], rule: Rule | None) -> Pattern:
-    """What `as_json` wrote, with its rule's text; without its edits and places."""
+    """Return the pattern of an entry of `patterns.json`, with the given rule; its edits and suggestions are empty."""
     dates = [datetime.fromisoformat(entry[key]) for key in ("first", "last") if entry[key]]
     evidence = entry["evidence"]
     return Pattern(

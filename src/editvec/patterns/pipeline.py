@@ -1,4 +1,4 @@
-"""The stages of learning: mine, encode, group, make rules, collect evidence, find the places that are still due."""
+"""The stages of learning: mine, encode, group, induce rules, collect evidence, find the remaining matches."""
 
 from __future__ import annotations
 
@@ -34,43 +34,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LearnRequest:
-    """What to learn from, and what counts."""
+    """A request to learn: what to mine, and the limits."""
 
     mining: run.MiningRequest
     min_edits: int = 3
     min_commits: int = 2
     max_groups: int = 150
-    """The most frequent groups that rules are made for."""
+    """Maximum number of groups for which rules are induced; the most frequent ones are taken."""
     max_edited: int = 20
-    """The most worthy patterns without a rule that the editor is tried on."""
+    """Maximum number of patterns without a rule on which the editor is tried; the best ranked ones are taken."""
     min_confidence: float = MIN_CONFIDENCE
-    """A place is due when history makes it at least so sure."""
+    """Minimum confidence of a suggestion."""
     revision: str | None = None
-    """Look for places in the files of this revision, not in the work tree."""
+    """Revision in whose files to search for matches; None for the work tree."""
 
 
 @dataclass(slots=True)
 class Learned:
-    """What was learned."""
+    """The result of learning."""
 
     edits: list[Edit]
     vectors: NDArray[np.float32] | None
     patterns: list[Pattern]
-    """The most worthy first."""
+    """The patterns, best ranked first."""
     report: run.MiningReport
     groups: int = 0
     filtered: int = 0
-    """Files of the work tree that were not looked at, because a filter of git rewrites them."""
+    """Number of files that were skipped because a git filter rewrites them."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """Stage → how long it took."""
+    """Duration of each stage in seconds."""
     folder: Path | None = None
-    """Where it was written."""
+    """The folder to which the result was written."""
 
 
 def learn_patterns(request: LearnRequest, model: EditModel | None = None, stages: Stages = silent) -> Learned:
     """Learn the patterns of a repository, stage by stage.
 
-    Without a model, edits are grouped by their signatures alone, and places are found by rules alone.
+    Without a model, edits are grouped only by their signatures, and matches are found only by rules.
+
+    Raises:
+        GitError: The repository cannot be read.
+        UserError: The cache cannot be read.
     """
     report = run.MiningReport()
     learned = Learned([], None, [], report)
@@ -135,7 +139,7 @@ def _edited(
     request: LearnRequest,
     advance: Advance,
 ) -> dict[str, Pattern]:
-    """The most worthy of the patterns without a rule, with the places that the editor is sure of."""
+    """Return the best ranked patterns without a rule, by name, with the editor's sufficiently confident suggestions."""
     chosen = sorted(bare, key=lambda pattern: (-pattern.worth, pattern.name))[: request.max_edited]
     found: dict[str, Pattern] = {}
     editor = FewShotEditor(model)
@@ -147,7 +151,7 @@ def _edited(
 
 
 def _named(found: Sequence[tuple[Pattern, InducedRule | ProseRule | None]]) -> list[Pattern]:
-    """Each with a name of its own, and its rule with the same."""
+    """Give each pattern a unique name, and its rule the same name."""
     used: Counter[str] = Counter()
     named = []
     for pattern, rule in sorted(found, key=lambda item: (-item[0].num_edits, item[0].before, item[0].after)):
@@ -158,7 +162,10 @@ def _named(found: Sequence[tuple[Pattern, InducedRule | ProseRule | None]]) -> l
 
 
 def _doubts(named: Sequence[Pattern], edits: Sequence[Edit]) -> dict[str, Evidence]:
-    """Of each pattern, by name, how often people made the reverse edit, and how long ago they last made this one."""
+    """Return evidence against each pattern, by name.
+
+    It is how often people made the reverse edit, and how many years ago they last made the edit itself.
+    """
     shapes = Counter((edit.language, signature_of(edit)) for edit in edits)
     end = max((edit.source.author_date for edit in edits if edit.source and edit.source.author_date), default=None)
     return {
@@ -173,7 +180,7 @@ def _doubts(named: Sequence[Pattern], edits: Sequence[Edit]) -> dict[str, Eviden
 
 
 def _recorded(named: Sequence[Pattern], past: OldFiles, doubts: dict[str, Evidence], advance: Advance) -> list[Pattern]:
-    """Each with what history says of its rule."""
+    """Return the patterns with the evidence for their rules."""
     languages = sorted({pattern.language for pattern in named if pattern.rule})
     said: dict[str, Evidence | None] = {}
     for number, language in enumerate(languages):
@@ -190,7 +197,7 @@ def _recorded(named: Sequence[Pattern], past: OldFiles, doubts: dict[str, Eviden
 
 
 def _believed(pattern: Pattern, evidence: Evidence | None) -> Pattern:
-    """A pattern with its evidence; without its rule where that does not match in any of its files as they were."""
+    """Return a pattern with its evidence; its rule is removed if no match of it in the old files was edited."""
     if evidence is not None and not evidence.edited:
         return replace(pattern, rule=None, support=0)
     return replace(pattern, evidence=evidence)

@@ -1,5 +1,7 @@
-"""Groups → patterns: each rule that is verified over a group's edits makes a pattern of the edits that it explains; a
-group without a rule is a pattern as it is.
+"""Patterns from groups of edits.
+
+Each rule that is verified on the edits of a group makes a pattern of the edits that it reproduces. A group without a
+verified rule becomes a pattern without a rule.
 """
 
 from __future__ import annotations
@@ -22,16 +24,16 @@ from editvec.syntax.token import encode
 from editvec.syntax.treesitter import Parsed
 
 _TEACHERS = 20
-"""Edits that a rule is made of; it is verified over more."""
+"""Maximum number of edits from which a rule is induced; it is verified on more."""
 _ROUNDS = 3
-"""How often rules are made of what those before left."""
+"""Maximum number of rounds; each induces rules from the edits that the previous rounds do not explain."""
 _WITNESSES = 120
 
 
 def rules_of(
     edits: Sequence[Edit], min_edits: int, min_commits: int
 ) -> list[tuple[InducedRule | ProseRule, list[Edit]]]:
-    """The verified rules of a group, each with the edits that it makes exactly; each edit is one rule's."""
+    """Return the verified rules of a group with the edits they reproduce exactly; an edit belongs to one rule only."""
     kept: list[tuple[InducedRule | ProseRule, list[Edit]]] = []
     taken: set[str] = set()
     for verified in _rounds(edits, taken, min_edits):
@@ -48,7 +50,10 @@ def rules_of(
 
 
 def _rounds(edits: Sequence[Edit], taken: set[str], min_edits: int) -> Iterator[list[VerifiedRule]]:
-    """Rules of a group, verified over all of it; each time of those edits that are not taken by then."""
+    """Yield the verified rules of each round, verified on the whole group.
+
+    Each round induces rules from the edits that are not in `taken`, which the caller updates between rounds.
+    """
     if isinstance(languages.get(edits[0].language), Markup):
         yield make_rules(edits, min_support=min_edits)
         return
@@ -70,8 +75,11 @@ def patterns_of(
     min_commits: int,
     progress: Callable[[int, int, int], None],
 ) -> list[tuple[Pattern, InducedRule | ProseRule | None]]:
-    """The patterns of groups, named. Two groups with one rule are one pattern; a group without a rule in which only
-    punctuation changed (a parameter more here and there) is none."""
+    """Return the named patterns of the groups, each with its rule or None.
+
+    Groups with the same rule become one pattern. A group without a rule in which only punctuation changes, such as an
+    additional parameter here and there, is not a pattern.
+    """
     messages = Messages(edits)
     ruled: dict[tuple[str, str, str], tuple[InducedRule | ProseRule, dict[str, Edit]]] = {}
     bare: list[tuple[EditGroup, list[Edit]]] = []
@@ -117,7 +125,7 @@ def _pattern(edits: list[Edit], messages: Messages, before: str, after: str, *, 
 
 
 def is_of_imports(edit: Edit) -> bool:
-    """Whether all that an edit touches are imports."""
+    """Return whether an edit changes only imports."""
     language = languages.get(edit.language)
     if not isinstance(language, Language):
         return False

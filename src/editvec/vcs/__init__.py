@@ -1,1 +1,1 @@
-"""The only room that runs git: history, the work tree, and which files people write."""
+"""The only package that runs git: history, the work tree, and filters of files that people did not write."""

@@ -1,9 +1,9 @@
-"""The only place that runs git: safely, without a shell, on repositories that nobody vouched for.
+"""The only module that starts git: without a shell, and safe for untrusted repositories.
 
-Nothing from a mined repository's configuration or attributes is executed: hooks, external diffs, textconv, filters,
-pagers, signature programs, file-system monitors and lazy fetches (which could run an ssh command) are all off, no
-submodule is entered, and neither the repository's settings nor the user's own environment can point git elsewhere.
-Needs git 2.31.
+Nothing from the configuration or the attributes of a repository is executed: hooks, external diffs, textconv, filters,
+pagers, signature programs, file-system monitors and lazy fetches (which could run an ssh command) are disabled.
+Submodules are not entered. Neither the repository's settings nor the user's environment can redirect git to another
+repository. Requires git 2.31.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import IO, cast
 from editvec.core.errors import GitError
 
 MAX_TEXT_BYTES = 4 * 1024 * 1024
-"""Larger files are binary to git here: no line diff is made of them."""
+"""Maximum size of a text file in bytes; git treats larger files as binary and makes no line diff of them."""
 
 _SAFE_CONFIG = {
     "core.alternateRefsCommand": "",
@@ -40,15 +40,18 @@ _SAFE_CONFIG = {
 }
 
 _DIFF_OPTIONS = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
-"""Of every verb that compares: to look into a submodule, git would run with that one's settings."""
+"""Options of every git command that compares.
+
+Submodules are ignored because, to compare inside a submodule, git would run with the settings of that submodule.
+"""
 _FILTER_OFF = {"clean": "", "smudge": "", "process": "", "required": "false"}
 _MAX_DRIVERS = 500
-"""More filters than that are no sane configuration, and no environment has room for any number."""
+"""Maximum number of filters in a configuration; they are disabled through the environment, whose size is limited."""
 _NETWORK_CONFIG = {key: value for key, value in _SAFE_CONFIG.items() if key != "core.sshCommand"} | {
     "fetch.recurseSubmodules": "false",
     "submodule.recurse": "false",
 }
-"""For clones of our own: how to reach a host is the user's to say."""
+"""Settings for cloning and fetching; unlike elsewhere, the user's ssh command applies."""
 
 
 def _environment(*, network: bool) -> dict[str, str]:
@@ -74,23 +77,29 @@ def _settings(config: dict[str, str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository on disk: a clone or a bare one."""
+    """A repository on disk, with a work tree or bare."""
 
     path: Path
     name: str
 
     def command(self, *arguments: str) -> list[str]:
-        """The command line of a git call in this repository."""
+        """Return the command line of a git call in this repository."""
         if arguments[0].startswith("diff"):
             arguments = (arguments[0], *_DIFF_OPTIONS, *arguments[1:])
         settings = _settings(_SAFE_CONFIG | {"safe.directory": str(self.path)})
         return ["git", *settings, "-C", str(self.path), *arguments]
 
     def environment(self) -> dict[str, str]:
-        """The environment of a git call in this repository: no filter of files that its configuration names is on, and
-        its work tree is around its `.git`, wherever the configuration says."""
+        """Return the environment of a git call in this repository.
+
+        It disables all file filters that the configuration defines. The work tree is the folder that contains `.git`,
+        even if the configuration names another folder.
+
+        Raises:
+            GitError: The configuration defines too many filters.
+        """
         env = _environment(network=False)
-        # As git itself reads it, with what it includes. Where it cannot be read, no other call of git goes further.
+        # git reads the configuration itself, with included files. If it cannot be read, every later git call fails too.
         asked = self.command("config", "--null", "--name-only", "--get-regexp", r"^filter\.|^core\.worktree$")
         said = subprocess.run(asked, capture_output=True, stdin=subprocess.DEVNULL, env=env).stdout
         keys = {os.fsdecode(key) for key in said.split(b"\0") if key}
@@ -99,15 +108,15 @@ class Repository:
         names = {key[len("filter.") :].rpartition(".")[:2] for key in keys - {"core.worktree"}}
         drivers = sorted(name for name, dot in names if dot)
         if len(drivers) > _MAX_DRIVERS:
-            raise GitError(f"the configuration of {self.path} names {len(drivers)} filters. Take some away.")
-        # Not with -c: a driver's name may hold an equals sign.
+            raise GitError(f"the configuration of {self.path} defines {len(drivers)} filters. Remove some of them.")
+        # Not with -c, because the name of a filter may contain an equals sign.
         pairs = [(f"filter.{name}.{key}", value) for name in drivers for key, value in _FILTER_OFF.items()]
         for number, (key, value) in enumerate(pairs):
             env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
         return env | {"GIT_CONFIG_COUNT": str(len(pairs))}
 
     def top(self) -> Path | None:
-        """The nearest folder that a `.git` makes a work tree; None inside of a bare repository, or of a `.git`."""
+        """Return the nearest folder that contains `.git`; None inside a bare repository or inside `.git`."""
         for folder in (self.path, *self.path.parents):
             if (folder / ".git").is_file() or os.path.lexists(folder / ".git" / "HEAD"):
                 return folder
@@ -116,14 +125,18 @@ class Repository:
         return None
 
     def run(self, *arguments: str) -> bytes:
-        """What a git call prints; GitError with git's own last words if it fails."""
+        """Run git and return its output.
+
+        Raises:
+            GitError: git failed; the message ends with the last line of git's error output.
+        """
         done = self.attempt(*arguments)
         if done.returncode:
             raise GitError(f"git {arguments[0]} failed in {self.path}: {_last_words(done.stderr)}")
         return done.stdout
 
     def attempt(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        """A finished git call, failed or not."""
+        """Run git and return the finished process, even if it failed."""
         return subprocess.run(
             self.command(*arguments),
             capture_output=True,
@@ -132,8 +145,11 @@ class Repository:
         )
 
     def start(self, *arguments: str, apart: Path | None = None) -> subprocess.Popen[bytes]:
-        """A running git call with pipes on both ends. Kept apart, it sees this repository's objects and settings, but
-        the index in a folder of ours, and that folder for a work tree."""
+        """Start git with pipes for its input and output.
+
+        With `apart`, git uses the objects and settings of this repository, but the folder `apart` as its work tree
+        and the index in that folder.
+        """
         own = {"GIT_WORK_TREE": str(apart), "GIT_INDEX_FILE": str(apart / "index")} if apart else {}
         if apart:
             own["GIT_DIR"] = os.fsdecode(self.run("rev-parse", "--absolute-git-dir")).rstrip("\n")
@@ -147,7 +163,11 @@ class Repository:
 
 
 def open_repository(place: str | Path) -> Repository:
-    """The repository at a path; GitError when there is none."""
+    """Return the repository at a path.
+
+    Raises:
+        GitError: There is no repository, git cannot read it, or git is not installed.
+    """
     path = Path(place).expanduser()
     if not path.exists():
         raise GitError(f"{place} does not exist. Give a clone, a bare repository or an address that git can clone.")
@@ -169,7 +189,7 @@ def open_repository(place: str | Path) -> Repository:
 
 
 def _name_of(repository: Repository) -> str:
-    """owner/name by the origin's address, or the folder's name."""
+    """Return owner/name according to the URL of the remote `origin`, or else the name of the folder."""
     remote = (
         repository.attempt("config", "--local", "--get", "remote.origin.url").stdout.decode(errors="replace").strip()
     )
@@ -178,17 +198,21 @@ def _name_of(repository: Repository) -> str:
         return match[1]
     path = repository.path
     name = path.parent.name if path.name == ".git" else path.name
-    # An edit's origin is text: bytes that are none show as backslash escapes.
+    # The name is stored as text, so bytes that are not UTF-8 become backslash escapes.
     return os.fsencode(name.removesuffix(".git")).decode("utf-8", "backslashreplace") or "repository"
 
 
 def is_address(place: str) -> bool:
-    """Whether a REPO argument is something to clone, not a path."""
+    """Return whether a REPO argument is an address to clone, not a path."""
     return bool(re.match(r"(https?|ssh|git|file)://|[\w.-]+@[\w.-]+:", place))
 
 
 def clone(address: str, target: Path, *, show_progress: bool) -> Repository:
-    """A bare clone of an address, with git's own progress on stderr."""
+    """Make a bare clone of an address; git's own progress goes to stderr.
+
+    Raises:
+        GitError: git cannot clone the address.
+    """
     command = ["git", *_settings(_NETWORK_CONFIG), "clone", "--bare"]
     command += ["--progress"] if show_progress else ["--quiet"]
     try:
@@ -203,12 +227,16 @@ def clone(address: str, target: Path, *, show_progress: bool) -> Repository:
         raise GitError("git is not installed. Install it (apt install git, brew install git) and try again.") from None
     if done.returncode:
         words = _last_words(done.stderr or b"")
-        raise GitError(f"git could not clone {address}: {words}. Check the address and that you may read it.")
+        raise GitError(f"git could not clone {address}: {words}. Check the address and your access rights.")
     return open_repository(target)
 
 
 def update(repository: Repository, address: str) -> None:
-    """Brings a clone of ours up to date with its address, whatever its configuration says of a remote."""
+    """Update a cached clone from its address; the remotes in its configuration are ignored.
+
+    Raises:
+        GitError: git cannot fetch from the address.
+    """
     here = [*_settings(_NETWORK_CONFIG), "-C", str(repository.path)]
     done = subprocess.run(
         ["git", *here, "fetch", "--quiet", "--", address, "+refs/heads/*:refs/heads/*"],
@@ -217,19 +245,24 @@ def update(repository: Repository, address: str) -> None:
         env=_environment(network=True),
     )
     if done.returncode:
-        raise GitError(f"git could not update its clone of this address: {_last_words(done.stderr)}. Are you online?")
+        raise GitError(
+            f"git could not update the cached clone of this address: {_last_words(done.stderr)}. Check the network."
+        )
 
 
 def work_tree(repository: Repository) -> Path | None:
-    """The top of the work tree that a repository has, or None. GitError for a bare one whose configuration calls some
-    other folder its work tree: the files there are somebody else's."""
+    """Return the top folder of the repository's work tree, or None if it has none.
+
+    Raises:
+        GitError: The configuration names another folder as the work tree; its files do not belong to the repository.
+    """
     done = repository.attempt("rev-parse", "--show-toplevel")
     if done.returncode or not done.stdout.strip():
         return None
     top = Path(os.fsdecode(done.stdout).rstrip("\n"))
     if repository.top() != top:
         raise GitError(
-            f"core.worktree of {repository.path} names {top}. Take that setting away, or give a plain clone."
+            f"core.worktree of {repository.path} names {top}. Remove that setting, or use an ordinary clone."
         )
     return top
 
@@ -241,7 +274,11 @@ def list_commits(
     since: str | None = None,
     until: str | None = None,
 ) -> list[str]:
-    """The non-merge commits reachable from HEAD (or in the given range), parents before children."""
+    """Return the non-merge commits reachable from HEAD or in the given revisions, parents before children.
+
+    Raises:
+        GitError: A revision or a date is invalid, or git cannot list the commits.
+    """
     limits = [f"--{name}={date}" for name, date in (("since", since), ("until", until)) if date]
     for limit in limits:
         _check_date(repository, limit)
@@ -260,16 +297,20 @@ def list_commits(
 
 
 def _check_date(repository: Repository, limit: str) -> None:
-    """GitError for a date that git does not understand: to git it would mean now."""
+    """Check that git understands a date; git itself would silently read an invalid date as the current time.
+
+    Raises:
+        GitError: git does not understand the date.
+    """
     name, _, date = limit.partition("=")
     start = int(time.time())
     seconds = int(repository.run("rev-parse", limit).decode().strip().rpartition("=")[2])
     if start <= seconds <= time.time() and date.strip().lower() not in {"now", "today"}:
-        raise GitError(f"{name} {date}: git knows no such date. Try 2023-01-01 or '2 years ago'.")
+        raise GitError(f"{name} {date}: git does not understand this date. Try 2023-01-01 or '2 years ago'.")
 
 
 def shallow_commits(repository: Repository) -> frozenset[str]:
-    """The commits whose parents this clone was told to leave out."""
+    """Return the commits of a shallow clone whose parents are not in it."""
     place = repository.run("rev-parse", "--git-path", "shallow").decode("utf-8", "surrogateescape").rstrip("\n")
     file = repository.path / place
     return frozenset(file.read_text().split()) if file.is_file() else frozenset()
@@ -277,11 +318,11 @@ def shallow_commits(repository: Repository) -> frozenset[str]:
 
 def _last_words(stderr: bytes) -> str:
     lines = [line for line in stderr.decode(errors="replace").splitlines() if line.strip()]
-    return re.sub(r"^(fatal|error): ", "", lines[-1]).strip() if lines else "git said nothing"
+    return re.sub(r"^(fatal|error): ", "", lines[-1]).strip() if lines else "git gave no reason"
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Ends a git process and its pipes, whatever state they are in."""
+    """Kill a git process and close its pipes, whatever state they are in."""
     process.kill()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
@@ -291,9 +332,9 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def feed(process: subprocess.Popen[bytes], lines: Iterable[str]) -> None:
-    """Writes all input of a git call that reads it before it prints much, and closes it."""
+    """Write all input of a git process and close its stdin; only for commands that read their input first."""
     stdin = cast(IO[bytes], process.stdin)
-    # A call that failed at once reads nothing; its exit code says so.
+    # A process that failed at once does not read its input; the exit code reports the failure.
     with suppress(BrokenPipeError):
         stdin.write("".join(f"{line}\n" for line in lines).encode())
     with suppress(BrokenPipeError):
@@ -301,8 +342,12 @@ def feed(process: subprocess.Popen[bytes], lines: Iterable[str]) -> None:
 
 
 def ended_well(process: subprocess.Popen[bytes]) -> bool:
-    """Whether a git call did what it should; GitError when somebody ended it, which says nothing about its input."""
+    """Wait for a git process and return whether it succeeded.
+
+    Raises:
+        GitError: The process was killed by a signal, which says nothing about its input.
+    """
     code = process.wait()
     if code < 0:
-        raise GitError(f"git was ended by signal {-code}. Is there enough memory? Try again.")
+        raise GitError(f"git was killed by signal {-code}, possibly because memory ran out. Try again.")
     return code == 0

@@ -1,8 +1,8 @@
-"""Commits → changed files → hunks: git's own line diff, streamed and cut, nothing checked out.
+r"""The changes of commits: changed files and their hunks, from git's own line diff. Nothing is checked out.
 
-One `git diff-tree --stdin` a batch of commits prints raw entries (exact paths and blob ids) and patches without
-context lines. A file's content lines always begin with `+`, `-` or a backslash, so whatever begins with `\\x01`,
-`:`, `diff --git` or `@@` is git's and not the file's.
+One process `git diff-tree --stdin` per batch of commits prints raw entries (exact paths and blob ids) and patches
+without context lines; its output is parsed as a stream. Content lines of a file always start with `+`, `-` or a
+backslash, so a line that starts with `\x01`, `:`, `diff --git` or `@@` comes from git, not from the file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import IO, NamedTuple, cast
 from editvec.vcs import git
 
 _FORMAT = "%x01%H %at %an%n%w(0,1,1)%B%w(0,0,0) %x01"
-"""A name holds no line feed, and the message is indented by one space: neither can pass for git's own lines."""
+"""Format of a commit header; the message is indented by one space, so it cannot be mistaken for git's own lines."""
 _READ = 1 << 20
 _CUT = re.compile(rb"^(?:\x01|diff --git )", re.M)
 _HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@[^\n]*\n", re.M)
@@ -28,7 +28,7 @@ _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f
 
 
 class Commit(NamedTuple):
-    """A commit's own facts."""
+    """The metadata of a commit."""
 
     identity: str
     author: str
@@ -37,30 +37,30 @@ class Commit(NamedTuple):
 
 
 class Hunk(NamedTuple):
-    """A changed region: 0-based first lines and numbers of lines on both sides, and the changed lines themselves."""
+    """A changed region: 0-based first line and number of lines on both sides, and the changed lines."""
 
     before: int
     num_before: int
     after: int
     num_after: int
     text: bytes
-    """The patch's lines: those taken away begin with `-`, those put in with `+`."""
+    """The lines of the patch: removed lines start with `-`, added lines with `+`."""
 
     def sides(self) -> tuple[list[bytes], list[bytes]]:
-        """The lines taken away and those put in, without their marks."""
+        """Return the removed lines and the added lines, without their marks."""
         lines = self.text.split(b"\n")
         return [line[1:] for line in lines if line[:1] == b"-"], [line[1:] for line in lines if line[:1] == b"+"]
 
     def added(self) -> bytes:
-        """The lines put in, as they stand in the file."""
-        # Those taken away come first, and every line has its mark: git's own word about the last one has none.
+        """Return the added lines as they are in the file."""
+        # Removed lines come first. Every line has a mark, except git's note about a missing final newline.
         _, _, added = (b"\n" + self.text).partition(b"\n+")
         return added.removesuffix(_NO_NEWLINE).replace(b"\n+", b"\n")
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file that a commit modified; without hunks when git took it for binary, or for too large."""
+    """A file that a commit modified; it has no hunks if git considers it binary or too large."""
 
     path: str
     blob_before: bytes
@@ -70,14 +70,14 @@ class FileChange:
 
 @dataclass(slots=True)
 class CommitChange:
-    """A commit with the files that it modified."""
+    """A commit and the files that it modified."""
 
     commit: Commit
     files: list[FileChange] = field(default_factory=list)
 
 
 class Unreadable(NamedTuple):
-    """A commit whose files git could not read: an object is missing."""
+    """A commit whose files git could not read because an object is missing."""
 
     identity: str
 
@@ -85,7 +85,7 @@ class Unreadable(NamedTuple):
 def walk(
     repository: git.Repository, commits: Sequence[str], pathspecs: Sequence[str], *, renames: bool
 ) -> Iterator[CommitChange | Unreadable]:
-    """The commits' changes, in order. A commit with missing objects is given as `Unreadable`, not in silence."""
+    """Yield the changes of the commits in order; for a commit with missing objects, yield `Unreadable`."""
     try:
         yield from _walk(repository, commits, pathspecs, renames)
     except _GitFailedError as failure:
@@ -100,7 +100,7 @@ def walk(
 
 
 class _GitFailedError(Exception):
-    """git stopped early; `seen` is the commit that it was printing."""
+    """The error for a git process that stopped early; `seen` is the commit that it was printing."""
 
     def __init__(self, seen: str | None) -> None:
         super().__init__(seen)
@@ -149,11 +149,11 @@ def _walk(
 
 
 def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
-    """The stream cut before each commit and each file."""
+    """Yield the stream in pieces, split before each commit and each file."""
     buffer = b""
     while chunk := stream.read1(_READ):  # type: ignore[attr-defined]
         buffer += chunk
-        # A mark is sure only when the newline before it and its full length are there.
+        # The pattern matches only when the mark is complete and the newline before it is in the buffer.
         cuts = [match.start() for match in _CUT.finditer(buffer) if match.start()]
         start = 0
         for cut in cuts:
@@ -183,7 +183,7 @@ def _read_header(piece: bytes) -> tuple[Commit, list[tuple[bytes, bytes, str]]]:
 
 
 def _seconds(date: bytes) -> int:
-    """A commit's date in seconds, as far as a calendar goes: some histories hold nonsense."""
+    """Return a date in seconds, clipped to the range of datetime, because some histories hold invalid dates."""
     try:
         return min(max(int(date), 0), 253402300799)
     except ValueError:
@@ -209,7 +209,7 @@ def _read_hunks(piece: bytes) -> tuple[Hunk, ...]:
         start, count, new_start, new_count = head.groups()
         num_before = int(count) if count is not None else 1
         num_after = int(new_count) if new_count is not None else 1
-        # With no lines on a side git names the line before the place, otherwise the first line.
+        # For a side without lines, git gives the line before the change, otherwise the first changed line.
         before = int(start) - 1 if num_before else int(start)
         after = int(new_start) - 1 if num_after else int(new_start)
         hunks.append(Hunk(before, num_before, after, num_after, piece[head.end() : end]))
@@ -217,7 +217,10 @@ def _read_hunks(piece: bytes) -> tuple[Hunk, ...]:
 
 
 def unquote(path: bytes) -> str:
-    """A path as git prints it: plain, or in quotes with C escapes. Bytes that are no UTF-8 become surrogates."""
+    """Return the path that git printed, either plain or in quotes with C escapes.
+
+    Bytes that are not UTF-8 become surrogates.
+    """
     if path.startswith(b'"') and path.endswith(b'"'):
 
         def plain(match: re.Match[bytes]) -> bytes:

@@ -1,4 +1,4 @@
-"""What git says of many objects through one long-lived process: blobs, and the attributes of files."""
+"""Queries for many objects through one long-lived git process: blobs, and the attributes of files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO, cast
 from editvec.core.errors import GitError
 from editvec.vcs.git import Repository, stop
 
-_ENDED_EARLY = "git cat-file ended before its time. Try again; `git fsck` finds damaged objects."
+_ENDED_EARLY = "git cat-file ended unexpectedly. Try again; `git fsck` finds damaged objects."
 
 
 _SMALL = [
@@ -19,18 +19,22 @@ _SMALL = [
     for limit in ("core.deltaBaseCacheLimit=8m", "core.packedGitLimit=16m", "core.packedGitWindowSize=1m")
     for part in ("-c", limit)
 ]
-"""For a process that lives long: git keeps what it has read, up to a hundred megabytes, and is hardly faster for it."""
+"""Cache limits for a long-lived process; git's defaults take up to 100 MB and make it hardly faster."""
 
 
 class Blobs:
-    """Reads blobs through one long-lived `git cat-file --batch`."""
+    """A reader of blobs through one long-lived `git cat-file --batch`."""
 
     def __init__(self, repository: Repository, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self._process = repository.start(*_SMALL, "cat-file", "--batch")
 
     def read(self, identity: bytes) -> bytes | None:
-        """A blob's bytes; None when it is missing, not a blob, or larger than the limit."""
+        """Return the content of a blob, or None if it is missing, not a blob, or larger than the limit.
+
+        Raises:
+            GitError: The git process ended unexpectedly.
+        """
         stdin, stdout = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
         with suppress(BrokenPipeError):
             stdin.write(identity + b"\n")
@@ -50,13 +54,16 @@ class Blobs:
         return data
 
     def close(self) -> None:
-        """Ends the git process."""
+        """End the git process."""
         stop(self._process)
 
 
 class Attributes:
-    """Tells which files a filter rewrites between history and work tree (Git LFS, git-crypt), through one long-lived
-    `git check-attr`: by the attributes of the work tree that a repository's path is in, or of a revision."""
+    """A test for files that a git filter rewrites between history and work tree (Git LFS, git-crypt).
+
+    It asks one long-lived `git check-attr`. The attributes are those of a revision or, without one, those of the work
+    tree that contains the path of the repository.
+    """
 
     def __init__(self, repository: Repository, revision: str | None = None) -> None:
         self._known: dict[str, bool] = {}
@@ -77,13 +84,17 @@ class Attributes:
         self._folder.cleanup()
 
     def is_filtered(self, path: str) -> bool:
-        """Whether a filter is set for a file, whether or not this machine has it."""
+        """Return whether the attributes set a filter for a file, even if this machine does not have the filter.
+
+        Raises:
+            GitError: The git process ended unexpectedly.
+        """
         if path not in self._known:
             self._known[path] = self._ask(path)
         return self._known[path]
 
     def _ask(self, path: str) -> bool:
-        # git ends over a path that leads out of the repository.
+        # git exits with an error for a path outside the repository.
         if not path or path.startswith("/") or ".." in path.split("/"):
             return False
         stdin, stdout = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
@@ -94,13 +105,13 @@ class Attributes:
         while answer.count(b"\0") < 3:
             part = stdout.read1(1 << 16)  # type: ignore[attr-defined]
             if not part:
-                raise GitError("git check-attr ended before its time. Try again; `git fsck` finds damaged objects.")
+                raise GitError("git check-attr ended unexpectedly. Try again; `git fsck` finds damaged objects.")
             answer += part
         return answer.split(b"\0")[2] not in (b"unspecified", b"unset")
 
 
 def _fill_index(repository: Repository, apart: Path, revision: str) -> None:
-    """Makes an index that holds the attributes of a revision, as far as they can be read."""
+    """Create an index that holds the `.gitattributes` files of a revision, as far as they can be read."""
     listed = repository.attempt("ls-tree", "-r", "-z", "--full-tree", revision).stdout.split(b"\0")
     entries = (entry.partition(b"\t") for entry in listed if entry.startswith(b"100"))
     lines = [

@@ -1,4 +1,4 @@
-"""Files as they were when people edited them, and where in them an edit was made."""
+"""Old versions of files, and the positions of mined edits in them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from editvec.vcs.git import MAX_TEXT_BYTES, Repository
 from editvec.vcs.objects import Blobs
 
 Moment = tuple[str, str]
-"""A commit and a path: the file as it was before that commit."""
+"""A commit and a path; they identify the version of the file before that commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundEdit:
-    """An edit that was found again in its file: its `before` stands at the bytes [start, end)."""
+    """An edit located in its old file: the text before the edit is at the bytes [start, end)."""
 
     moment: Moment
     start: int
@@ -23,7 +23,7 @@ class FoundEdit:
 
 
 class OldFiles:
-    """Old versions of files, read through one git process."""
+    """A reader of old versions of files through one git process."""
 
     def __init__(self, repository: Repository) -> None:
         self._blobs = Blobs(repository, MAX_TEXT_BYTES)
@@ -36,7 +36,7 @@ class OldFiles:
         self._blobs.close()
 
     def file(self, moment: Moment) -> bytes | None:
-        """Return a file as it was before a commit; None where git has none of that name."""
+        """Return the content of a file before a commit, or None if git has no such file."""
         if moment not in self._read:
             commit, path = moment
             name = f"{commit}^:{path}"
@@ -44,7 +44,7 @@ class OldFiles:
         return self._read[moment]
 
     def find(self, edit: Edit) -> FoundEdit | None:
-        """Return where an edit was made; None where its text is not where its source says."""
+        """Return the position of an edit in its old file, or None if its text is not at the lines of its source."""
         source = edit.source
         if source is None or not source.commit or source.lines_before is None:
             return None
@@ -60,7 +60,10 @@ class OldFiles:
 
 
 def _line_starts(data: bytes, first: int, behind: int) -> tuple[int, int] | None:
-    """Return where a line starts, and where a later one does or the file ends."""
+    """Return the offsets of the lines `first` and `behind`, counted from 1; None if `first` is not in the file.
+
+    If the file ends before the line `behind`, the second offset is that of the end of the file.
+    """
     at = 0
     low = 0
     for line in range(1, behind):

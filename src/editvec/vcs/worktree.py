@@ -1,4 +1,4 @@
-"""Files as they are now: the work tree's, or, in a bare repository, those of HEAD."""
+"""The current files: those of the work tree or, in a bare repository, those of HEAD."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _QUIET = ("--name-only", "-z", "--diff-filter=d", "--end-of-options")
 
 
 class File(NamedTuple):
-    """A file of a language; its text is UTF-8, whatever the file's own encoding is."""
+    """A file in a known language; `data` is its text as UTF-8, whatever the encoding of the file is."""
 
     path: str
     language: str
@@ -32,9 +32,16 @@ def worktree_files(
     revision: str | None = None,
     tally: Counter[str] | None = None,
 ) -> Iterator[File]:
-    """The files in some languages that people write, by path: of the work tree, or, where there is none or a revision
-    is named, of that revision. With `since`, those that differ from that other revision. Files that a filter of git
-    rewrites (Git LFS, git-crypt) are left out, and counted in the tally."""
+    """Yield the files in the given languages that people wrote, sorted by path.
+
+    The files are those of the work tree. If a revision is given, or if there is no work tree, they are those of that
+    revision (HEAD by default). With `since`, only files that differ from the revision `since` are yielded. Vendored
+    and generated files are skipped. Files that a git filter rewrites (Git LFS, git-crypt) are skipped, and counted as
+    "filtered" in `tally`.
+
+    Raises:
+        GitError: git cannot list or read the files.
+    """
     tally = Counter() if tally is None else tally
     top = work_tree(repository) if revision is None else None
     if top is None:
@@ -84,5 +91,5 @@ def _wanted(
 
 
 def _is_written(data: bytes) -> bool:
-    """Whether a person wrote it."""
+    """Return whether the file is text that a person wrote."""
     return b"\0" not in data and not is_generated_text(data) and not is_lfs_pointer(data)

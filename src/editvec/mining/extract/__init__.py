@@ -1,1 +1,1 @@
-"""Cut hunks into edits: code by its syntax, prose by its sentences."""
+"""Extraction of edits from hunks: code by syntax, prose by sentences."""

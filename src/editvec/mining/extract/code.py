@@ -1,4 +1,4 @@
-"""A changed code file → edits: hunks to units, units to pairs, pairs to edits."""
+"""Extraction of edits from a changed code file: hunks to syntactic units, pairs of units, edits."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Tally = Counter[str]
 
 _CONTINUES = re.compile(rb"[,(\[{+\-*/|&=.?:\\]\s*$|^\s*[.)\]&|+?:<>]|^\s*(?:and|or|is|as)\b")
 _ASIDE = re.compile(rb"\s*(?:(?://|/\*|\*(?:\s|/|$)).*|\[[A-Za-z_].*\]\s*)?", re.S)
-"""A line beside the code, as languages with braces write it: blank, comment or attribute."""
+"""A line without code in a language with braces: blank, comment or attribute."""
 _STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*"')
 _PLAIN = frozenset({"int", "long", "string", "float", "LITERAL", "var"})
 _MIN_SHARED_WORDS = 0.6
 
 
 class Region(NamedTuple):
-    """Changed lines on both sides: 0-based first lines and numbers of lines."""
+    """A changed region: 0-based first line and number of lines on both sides."""
 
     before: int
     num_before: int
@@ -42,14 +42,14 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnitPair:
-    """What stood before and what stands after: bytes [start, end) on both sides."""
+    """The spans of an edit in the two versions: bytes [start, end) before and after."""
 
     before: tuple[int, int]
     after: tuple[int, int]
 
 
 def refuse_by_text(hunk: Hunk, language: Language, recipe: Recipe) -> str | None:
-    """The filter that drops a hunk at sight, before anything is read or parsed; None to go on."""
+    """Return the filter that drops a hunk by its lines alone, without parsing; None if the hunk passes."""
     if hunk.num_before > recipe.max_lines or hunk.num_after > recipe.max_lines:
         return "too-many-lines"
     removed, added = _plain(hunk)
@@ -71,7 +71,7 @@ def refuse_by_text(hunk: Hunk, language: Language, recipe: Recipe) -> str | None
 
 
 def _plain(hunk: Hunk) -> tuple[list[bytes], list[bytes]]:
-    """The lines of both sides; at the start of a file without the mark that may stand there, which is no code."""
+    """Return the lines of both sides, without the byte order mark at the start of a file."""
     sides = hunk.sides()
     if not hunk.before:
         for lines in sides:
@@ -80,7 +80,10 @@ def _plain(hunk: Hunk) -> tuple[list[bytes], list[bytes]]:
 
 
 def _may_end_statement(line: bytes, language: Language) -> bool:
-    """Whether a line can end a statement that `iclr19` takes: nothing but a comment follows the terminator."""
+    """Return whether a line can be the last line of a statement that the recipe `iclr19` accepts.
+
+    Such a line ends with the terminator, which only a comment may follow.
+    """
     bare = line.partition(b"//")[0].strip() if language.comment_marks[0] == b"//" else line.strip()
     if not bare:
         return True
@@ -93,7 +96,10 @@ def _is_comment(line: bytes, language: Language) -> bool:
 
 
 def _continues(lines: Sequence[bytes]) -> bool:
-    """Whether lines alone can lie inside a statement: the last one goes on, or the first one goes on before it."""
+    """Return whether lines that were only added, or only removed, can be part of a statement.
+
+    That is so if the first line continues the line before it, or the last one is continued by the next line.
+    """
     full = [line for line in lines if line.strip()]
     return bool(full) and bool(_CONTINUES.search(full[0]) or _CONTINUES.search(full[-1]))
 
@@ -101,7 +107,10 @@ def _continues(lines: Sequence[bytes]) -> bool:
 def extract(
     regions: Sequence[Region], before: Parsed, after: Parsed, recipe: Recipe, tally: Tally
 ) -> Iterator[tuple[Edit, tuple[int, int], tuple[int, int]]]:
-    """The edits of a file, each with its lines (1-based, inclusive) before and after; what is dropped is tallied."""
+    """Yield the edits of a file, each with its lines (1-based, inclusive) before and after.
+
+    Dropped candidates are counted in `tally` by filter.
+    """
     cut = _Cutter(before, after, recipe, tally)
     taken: list[tuple[int, int]] = []
     for region in regions:
@@ -120,13 +129,17 @@ def _lines(parsed: Parsed, span: tuple[int, int]) -> tuple[int, int]:
 
 
 def find_regions(all_hunks: Sequence[Hunk], passing: Sequence[Hunk], recipe: Recipe, tally: Tally) -> Iterator[Region]:
-    """The regions to cut edits from: the hunks one by one, or, with room kept between them, merged where close."""
+    """Yield the regions from which edits are extracted.
+
+    Without the filter `crowded`, each hunk is a region. With it, hunks with fewer unchanged lines between them than
+    the context has are merged into one region.
+    """
     if not recipe.drops("crowded"):
         for hunk in passing:
             yield Region(hunk.before, hunk.num_before, hunk.after, hunk.num_after)
         return
     wanted = set(passing)
-    # Hunks that are close without the silent ones between them are close with them, too.
+    # Two passes: hunks that are close to each other once silent hunks are removed are also close with them.
     for neighbours in _groups(all_hunks, recipe.context_lines):
         if not wanted.intersection(neighbours):
             continue
@@ -148,7 +161,7 @@ def find_regions(all_hunks: Sequence[Hunk], passing: Sequence[Hunk], recipe: Rec
 
 
 def _is_silent(hunk: Hunk) -> bool:
-    """Whether the canonical form cannot show a hunk: layout, comments and attributes are all that differs."""
+    """Return whether a hunk changes only layout, comments and attributes, which the canonical form does not have."""
     before, after = (
         b"".join(b"\n".join([line for line in lines if not _ASIDE.fullmatch(line)]).split()) for lines in hunk.sides()
     )
@@ -156,7 +169,7 @@ def _is_silent(hunk: Hunk) -> bool:
 
 
 def _groups(hunks: Sequence[Hunk], room: int) -> Iterator[list[Hunk]]:
-    """Runs of hunks with fewer unchanged lines between them than `room`."""
+    """Yield groups of successive hunks with fewer than `room` unchanged lines between them."""
     group: list[Hunk] = []
     for hunk in hunks:
         if group and hunk.before - (group[-1].before + group[-1].num_before) >= room:
@@ -168,7 +181,7 @@ def _groups(hunks: Sequence[Hunk], room: int) -> Iterator[list[Hunk]]:
 
 
 class _Cutter:
-    """Cuts edits from the two versions of one file."""
+    """An extractor of edits from the two versions of one file."""
 
     def __init__(self, before: Parsed, after: Parsed, recipe: Recipe, tally: Tally) -> None:
         self.before = before
@@ -177,7 +190,7 @@ class _Cutter:
         self.tally = tally
 
     def pairs(self, region: Region) -> list[UnitPair]:
-        """What corresponds to what in a region."""
+        """Return the corresponding spans of a region; if there are none, count the filter."""
         low = _span(self.before, region.before, region.num_before)
         high = _span(self.after, region.after, region.num_after)
         if self.recipe.single_line_statements:
@@ -206,7 +219,10 @@ class _Cutter:
         return parsed.data[unit.start : unit.end]
 
     def _correspond(self, units_before: Sequence[Unit], units_after: Sequence[Unit]) -> bool:
-        """Whether units pair one by one: always when there is one, else when each pair has enough in common."""
+        """Return whether units correspond one by one.
+
+        A single unit always corresponds to a single unit; of several, each pair must have a similarity of 0.5 or more.
+        """
         if len(units_before) == 1:
             return True
         return all(
@@ -215,7 +231,10 @@ class _Cutter:
         )
 
     def _statement_lines(self, region: Region) -> list[UnitPair]:
-        """The recipe `iclr19`: every line with tokens ends one whole statement of an allowed kind."""
+        """Return the pairs for the recipe `iclr19`.
+
+        Every line with tokens must end one whole statement of an allowed kind.
+        """
         spans = []
         for parsed, first, count in (
             (self.before, region.before, region.num_before),
@@ -238,7 +257,7 @@ class _Cutter:
         return [UnitPair(spans[0], spans[1])]
 
     def edit(self, pair: UnitPair) -> Edit | None:
-        """The edit of a pair, or None with the reason tallied."""
+        """Return the edit of a pair; if a filter drops it, count the filter and return None."""
         one, other = self.before.leaves(*pair.before), self.after.leaves(*pair.after)
         reason = self._refuse(one, other)
         if reason is None:
@@ -285,7 +304,11 @@ class _Cutter:
         return None
 
     def _is_renaming(self, canonical: Canonical, one: Sequence[Leaf], other: Sequence[Leaf]) -> bool:
-        """Whether nothing differs but names, each old one gone from the scope after, each new one not there before."""
+        """Return whether an edit only renames variables.
+
+        That is so if only names differ, no old name is declared in the scope after the edit, and no new name is
+        declared in the scope before it.
+        """
         if len(one) != len(other):
             return False
         for leaf, new, name, new_name in zip(one, other, canonical.before, canonical.after, strict=True):
@@ -305,7 +328,10 @@ def _texts(leaves: Sequence[Leaf]) -> tuple[str, ...]:
 
 
 def _span(parsed: Parsed, first: int, count: int) -> tuple[int, int]:
-    """The bytes of whole lines, without the white space around them; an empty span lies at the first line's start."""
+    """Return the byte span of whole lines, without surrounding white space.
+
+    If nothing remains, the result is an empty span at the start of the first line.
+    """
     starts = parsed.line_starts
     low, high = starts[min(first, len(starts) - 1)], starts[min(first + count, len(starts) - 1)]
     text = parsed.data[low:high]
@@ -323,8 +349,10 @@ def _context(parsed: Parsed, span: tuple[int, int], num_lines: int) -> tuple[Pas
 
 
 def _statement_ending(parsed: Parsed, leaves: Sequence[Leaf]) -> Unit | None:
-    """The one statement of an allowed kind that a line's tokens are the end of. A literal may go on over lines: in
-    the canonical form it is one word."""
+    """Return the single statement of an allowed kind that ends with the tokens of a line, or None.
+
+    A literal may span several lines, because it is one token in the canonical form.
+    """
     units = parsed.units(leaves[0].start, leaves[-1].end)
     if len(units) != 1 or units[0].kind not in parsed.language.single_line_statements or not units[0].whole:
         return None
@@ -337,7 +365,11 @@ def _statement_ending(parsed: Parsed, leaves: Sequence[Leaf]) -> Unit | None:
 
 
 def _is_rewrite(before: Sequence[str], after: Sequence[str], least: float) -> bool:
-    """Whether two versions have too little in common: neither most tokens in order, nor most words of the shorter."""
+    """Return whether two versions have too little in common to be one edit.
+
+    That is so if their token sequences have a similarity below `least`, and they share less than 60 % of the words of
+    the version with fewer words.
+    """
     if Levenshtein.normalized_similarity(before, after) >= least:
         return False
     words, others = (Counter(token for token in tokens if token[0].isalpha()) for tokens in (before, after))

@@ -1,4 +1,4 @@
-"""A changed prose file → sentence edits: paragraphs to sentences, sentences to pairs, pairs to edits."""
+"""Extraction of sentence edits from a changed prose file: paragraphs to sentences, pairs of sentences, edits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MIN_WORDS = 3
 
 
 class Sentence(NamedTuple):
-    """A sentence in its file: text, tokens, and the lines (0-based, inclusive) of its paragraph."""
+    """A sentence in its file: text, tokens, and the first and last line (0-based, inclusive) of its paragraph."""
 
     text: str
     tokens: Tokens
@@ -30,7 +30,7 @@ class Sentence(NamedTuple):
 
 
 def refuse_by_text(hunk: Hunk, recipe: Recipe) -> str | None:
-    """The filter that drops a hunk at sight; None to go on."""
+    """Return the filter that drops a hunk by its lines alone; None if the hunk passes."""
     if hunk.num_before > recipe.max_lines or hunk.num_after > recipe.max_lines:
         return "too-many-lines"
     removed, added = hunk.sides()
@@ -42,7 +42,7 @@ def refuse_by_text(hunk: Hunk, recipe: Recipe) -> str | None:
 def extract(
     hunks: Sequence[Hunk], language: Markup, before: bytes, after: bytes, recipe: Recipe, tally: Tally
 ) -> Iterator[tuple[Edit, tuple[int, int], tuple[int, int]]]:
-    """The sentence edits of a file, each with its lines (1-based, inclusive) before and after."""
+    """Yield the sentence edits of a file, each with its lines (1-based, inclusive) before and after."""
     old = list(paragraphs(language, before.decode().split("\n")))
     new = list(paragraphs(language, after.decode().split("\n")))
     seen: set[tuple[int, int]] = set()
@@ -106,7 +106,11 @@ def _compare(
 
 
 def _pair(before: Sequence[Sentence], after: Sequence[Sentence]) -> list[tuple[int, int]]:
-    """Which sentence became which: in order, each with the most similar one that is left."""
+    """Return pairs of corresponding sentences, as indices into both sequences.
+
+    Sequences of equal length are paired one by one. Otherwise each sentence, in order, is paired with the most similar
+    one behind the last paired one, if the similarity is at least 0.5.
+    """
     if len(before) == len(after):
         return [(k, k) for k in range(len(before))]
     pairs = []

@@ -1,7 +1,7 @@
-"""The two versions of a changed file, with as little read and parsed as can be.
+"""The two versions of a changed file, read and parsed with as little work as possible.
 
-The version after is made from the version before and git's own hunks; its hash says whether that was right, and only
-if not is it fetched. Of both only what lies near the hunks is parsed.
+The version after is built from the version before and git's own hunks. Its hash shows whether that is correct; only if
+it is not, the blob is read. In both versions, only the text near the hunks is parsed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CACHE_FILES = 250
 
 
 class Versions:
-    """Reads versions of files, the last ones kept: a file's version after is often the next one's before."""
+    """A reader of file versions that caches recent ones: a version after is often the next version before."""
 
     def __init__(self, repository: git.Repository, recipe: Recipe) -> None:
         self.recipe = recipe
@@ -37,11 +37,11 @@ class Versions:
         self._outlines = Recent[bytes, Outline](_CACHE_FILES)
 
     def close(self) -> None:
-        """Ends the git process."""
+        """End the git process."""
         self.blobs.close()
 
     def texts(self, change: FileChange) -> tuple[bytes, bytes] | str:
-        """Both versions as UTF-8, or the name of the filter that drops the file."""
+        """Return both versions as UTF-8, or the name of the filter that drops the file."""
         before = self._recent.get(change.blob_before) or self.blobs.read(change.blob_before)
         if before is None:
             return "too-large"
@@ -62,7 +62,11 @@ class Versions:
     def parse(
         self, language: Language, change: FileChange, regions: Sequence[Region], texts: tuple[bytes, bytes]
     ) -> tuple[Parsed, Parsed]:
-        """Both versions parsed, near the regions where that can be, else the one after on top of the one before."""
+        """Return both versions parsed.
+
+        If possible, only the text near the regions is parsed. Otherwise the version after is parsed incrementally,
+        starting from the tree of the version before.
+        """
         margin = self.recipe.context_lines + 2
         befores = [(region.before, region.before + region.num_before) for region in regions]
         afters = [(region.after, region.after + region.num_after) for region in regions]
@@ -87,7 +91,7 @@ class Versions:
 
 
 def version_after(before: bytes, hunks: Sequence[Hunk]) -> bytes:
-    """Return the version after: the version before with the lines of every hunk put in."""
+    """Return the version after a change: the version before with all hunks applied."""
     starts = line_starts(before)
     last = len(starts) - 1
     ends = (
@@ -98,6 +102,6 @@ def version_after(before: bytes, hunks: Sequence[Hunk]) -> bytes:
 
 
 def hash_of(data: bytes, digits: int) -> bytes:
-    """git's name for a blob, in a repository whose names have that many digits."""
+    """Return the object id that git gives a blob, SHA-1 or SHA-256 depending on the number of hex digits."""
     algorithm = hashlib.sha1 if digits == 40 else hashlib.sha256
     return algorithm(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest().encode()
