@@ -74,7 +74,7 @@ def test_encode_neighbours_cluster(model: str, folder: Path, tmp_path: Path, run
     assert "3 groups of 16 edits" in done.out
     groups = json.loads((tmp_path / "g.json").read_text())["groups"]
     assert sorted(name for group in groups for name in group["members"]) == sorted(edit.id for edit in _edits())
-    assert "See --min-size" in run("cluster", index, "--method", "hdbscan", "-k", 3).err
+    assert "use --min-size" in run("cluster", index, "--method", "hdbscan", "-k", 3).err
 
 
 def test_probe(folder: Path, run: object) -> None:
@@ -111,7 +111,7 @@ def test_transfer(folder: Path, tmp_path: Path, run: object) -> None:
         (("encode", "nothing", "{}/edits.parquet", "-o", "i"), 2, "is not a folder"),
         (("encode", "tfidf", "{}/edits.parquet", "-o", "{}/model"), 2, "holds other files"),
         (("encode", "tfidf", "{}/no.parquet", "-o", "i"), 2, "does not exist"),
-        (("neighbours", "{}/model", "--id", "x"), 2, "holds no index"),
+        (("neighbours", "{}/model", "--id", "x"), 2, "contains no index"),
         (("neighbours", "{}/i"), 2, "is not a folder"),
         (("cluster", "{}/no"), 2, "is not a folder"),
         (("probe", "{}/edits.parquet", "tfidf", "--label", "project"), 2, "has a label (--label project)"),
