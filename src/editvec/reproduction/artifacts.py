@@ -187,7 +187,7 @@ class Artifacts:
                 raise BadInputError(
                     path, None, f"not JSON ({error}). Remove the file, and the result is computed again."
                 ) from None
-        self.notice(f"{name} …")
+        self.notice(f"{name}: running")
         found = orjson.loads(orjson.dumps(work(), option=orjson.OPT_SERIALIZE_NUMPY))
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, orjson.dumps(found, option=orjson.OPT_INDENT_2))
