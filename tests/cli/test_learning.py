@@ -53,7 +53,7 @@ def test_edit_by_example(trained: Path) -> None:
     done = run("edit", trained / "run", "--before", "n = n + 1;", *like, *more, "--json", "-k", "1")
     assert json.loads(done.stdout)[0]["text"] == "n++;"
     done = run("edit", trained / "run", "--before", "n = n + 1;", *like, *more[:2])
-    assert (done.returncode, "as many --like-after" in done.stderr) == (2, True)
+    assert (done.returncode, "Give one --like-after" in done.stderr) == (2, True)
 
 
 def test_evaluate(trained: Path) -> None:

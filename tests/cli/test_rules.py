@@ -31,7 +31,7 @@ def project(tmp_path: Path) -> Repo:
 
 def test_a_diff_and_nothing_written(project: Repo) -> None:
     done = run("apply", *INCREMENT, "src", cwd=project.path)
-    assert done.stderr == "2 places in 1 file. Nothing was written: -U writes, -i asks one by one.\n"
+    assert done.stderr == "2 places in 1 file. Nothing was written. Use -U to write, or -i to review each place.\n"
     assert (project.path / "src/A.cs").read_text() == CODE
     subprocess.run(["git", "apply", "-"], input=done.stdout, text=True, cwd=project.path, check=True)
     assert (project.path / "src/A.cs").read_text() == CODE.replace("count = count + 1", "count++").replace(
@@ -120,7 +120,7 @@ def test_two_places_on_a_line_of_which_one_is_edited(project: Repo, tmp_path: Pa
     environment = {**os.environ, "EDITOR": str(editor)}
     done = subprocess.run(command, input=b"y\ne\ne\nn\n", capture_output=True, cwd=project.path, env=environment)
     assert done.returncode == 0, done.stderr
-    assert b"parse worse" in done.stderr
+    assert b"would add syntax errors" in done.stderr
     assert b"2 places in 1 file were written" in done.stderr
     wanted = code.replace("a = a + 1", "a++").replace("b = b + 1", "b += 7")
     assert (project.path / "src/A.cs").read_bytes() == wanted.encode("latin-1")
@@ -138,7 +138,7 @@ def test_options_beside_a_pipe(project: Repo) -> None:
     done = subprocess.run([*command, "--check", "--json"], input=CODE, capture_output=True, text=True)
     assert done.returncode == 1
     assert len(json.loads(done.stdout)[0]["places"]) == 2
-    assert "leave -U and -i away" in subprocess.run([*command, "-U"], input=CODE, capture_output=True, text=True).stderr
+    assert "Leave out -U and -i" in subprocess.run([*command, "-U"], input=CODE, capture_output=True, text=True).stderr
 
 
 def test_a_rule_in_a_pipe(project: Repo) -> None:

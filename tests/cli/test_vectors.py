@@ -71,10 +71,10 @@ def test_encode_neighbours_cluster(model: str, folder: Path, tmp_path: Path, run
     if model == "tfidf":
         assert found["neighbours"][0]["id"].startswith("inc_")
     done = run("cluster", index, "-k", 3, "-o", tmp_path / "g.json")
-    assert "3 groups of 16 edits" in done.out
+    assert "3 clusters of 16 edits" in done.out
     groups = json.loads((tmp_path / "g.json").read_text())["groups"]
     assert sorted(name for group in groups for name in group["members"]) == sorted(edit.id for edit in _edits())
-    assert "See --min-size" in run("cluster", index, "--method", "hdbscan", "-k", 3).err
+    assert "use --min-size" in run("cluster", index, "--method", "hdbscan", "-k", 3).err
 
 
 def test_probe(folder: Path, run: object) -> None:
@@ -109,9 +109,9 @@ def test_transfer(folder: Path, tmp_path: Path, run: object) -> None:
     ("arguments", "code", "complaint"),
     [
         (("encode", "nothing", "{}/edits.parquet", "-o", "i"), 2, "is not a folder"),
-        (("encode", "tfidf", "{}/edits.parquet", "-o", "{}/model"), 2, "holds other files"),
+        (("encode", "tfidf", "{}/edits.parquet", "-o", "{}/model"), 2, "contains files but no index"),
         (("encode", "tfidf", "{}/no.parquet", "-o", "i"), 2, "does not exist"),
-        (("neighbours", "{}/model", "--id", "x"), 2, "holds no index"),
+        (("neighbours", "{}/model", "--id", "x"), 2, "contains no index"),
         (("neighbours", "{}/i"), 2, "is not a folder"),
         (("cluster", "{}/no"), 2, "is not a folder"),
         (("probe", "{}/edits.parquet", "tfidf", "--label", "project"), 2, "has a label (--label project)"),

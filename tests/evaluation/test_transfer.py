@@ -141,7 +141,7 @@ def test_interrupted_it_goes_on(learned: EditModel, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(learned, "write", counting)
     np.testing.assert_array_equal(answer_pairs(learned, edits, made, journal=journal), at_once)
     assert sum(asked) == len(made) - 20
-    with pytest.raises(UserError, match="about something else"):
+    with pytest.raises(UserError, match="belongs to another evaluation"):
         PairJournal(tmp_path / "j.jsonl", ("that",)).load(99)
 
 

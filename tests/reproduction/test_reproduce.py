@@ -80,7 +80,7 @@ def test_every_table_is_made(made: tuple[Path, dict[str, Table]]) -> None:
     assert len(fixers) == 8
     assert all(row.ours is not None and row.paper is None for row in fixers)
     assert (folder / tables["map"].picture).read_bytes().startswith(b"\x89PNG")
-    assert any("nobody has rated yet" in note for note in tables["ratings"].notes)
+    assert any("there are no ratings yet" in note for note in tables["ratings"].notes)
 
 
 def test_what_is_there_is_not_made_again(made: tuple[Path, dict[str, Table]], data: Path) -> None:
@@ -162,7 +162,7 @@ def test_pages_say_paper_ours_difference(tmp_path: Path) -> None:
 
 def test_names_and_times() -> None:
     assert (named("table4"), named("figure4"), named("sizes")) == ("editors", "map", "sizes")
-    with pytest.raises(UserError, match="There are: statistics"):
+    with pytest.raises(UserError, match="Choose from: statistics"):
         named("table3")
     assert [describe_time(each) for each in (50, 600, 9000)] == ["50 seconds", "10 minutes", "2.5 hours"]
 

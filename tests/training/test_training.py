@@ -153,7 +153,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(files: Files, tmp_path: Path) -> Non
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130, complaint
-    assert "stopped and saved. --resume goes on exactly from there." in complaint
+    assert "stopped and saved. Use --resume to continue." in complaint
     assert "Traceback" not in complaint
     with pytest.raises(_StopError):
         resume(tmp_path / "run", watch=_stopping_at(2))

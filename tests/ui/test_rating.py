@@ -99,7 +99,7 @@ def test_keys_rate_in_a_browser(tmp_path: Path) -> None:
         page.wait_for_selector("article.now")
         assert "3 of 4 rated" in page.inner_text("#where")
         page.keyboard.press("1")
-        wait_until(page, "document.getElementById('saved').textContent.startsWith('all rated')")
+        wait_until(page, "document.getElementById('saved').textContent.startsWith('all candidates are rated')")
         assert wrong == []
     assert read_all(tmp_path)["ada"] == {(0, 0): 2, (0, 1): 0, (1, 0): 2, (1, 1): 1}
 

@@ -200,13 +200,13 @@ def test_damaged_edits_are_said(tmp_path: Path) -> None:
     file = tmp_path / "i" / "edits.sqlite"
     with sqlite3.connect(file) as database:
         database.execute("UPDATE blocks SET lines = substr(lines, 1, 50)")
-    with pytest.raises(BadInputError, match=r"edits\.sqlite: not sound"):
+    with pytest.raises(BadInputError, match=r"edits\.sqlite: damaged"):
         open_index(tmp_path / "i").edits([1])
     file.write_bytes(b"nonsense" * 999)
-    with pytest.raises(BadInputError, match=r"edits\.sqlite: not sound"):
+    with pytest.raises(BadInputError, match=r"edits\.sqlite: damaged"):
         list(open_index(tmp_path / "i").all_edits())
     file.unlink()
-    with pytest.raises(BadInputError, match=r"edits\.sqlite: not sound"):
+    with pytest.raises(BadInputError, match=r"edits\.sqlite: damaged"):
         list(open_index(tmp_path / "i").all_edits())
 
 
@@ -215,9 +215,9 @@ def test_another_model_is_refused(tmp_path: Path) -> None:
     for seed in (0, 1):
         small_model(edits, seed=seed).save(tmp_path / f"m{seed}")
     indexing.build(tmp_path / "i", make(tmp_path / "m0", ()), edits[:3])
-    with pytest.raises(UserError, match="made by another model"):
+    with pytest.raises(UserError, match="was not made by"):
         indexing.build(tmp_path / "i", make(tmp_path / "m1", ()), edits, append=True)
-    with pytest.raises(UserError, match="made by another model"):
+    with pytest.raises(UserError, match="was not made by"):
         open_index(tmp_path / "i").vectoriser(tmp_path / "m1")
     (tmp_path / "m0").rename(tmp_path / "moved")
     with pytest.raises(UserError, match="no longer at"):
@@ -230,7 +230,7 @@ def test_ids_by_prefix_and_number(tmp_path: Path) -> None:
     indexing.build(tmp_path / "i", Given(_vectors(12)), edits)
     found = open_index(tmp_path / "i")
     assert [found.row_of(name) for name in ("n10", "n2", "#3")] == [0, 2, 2]
-    for name, complaint in (("n1", "2 edits begin"), ("x", "no edit has the id"), ("#4", "none of them")):
+    for name, complaint in (("n1", "2 ids begin"), ("x", "no edit has the id"), ("#4", "there is no #4")):
         with pytest.raises(UserError, match=complaint):
             found.row_of(name)
 
@@ -260,9 +260,9 @@ def test_damage_is_said(damage: dict[str, object], tmp_path: Path) -> None:
 def test_places_that_are_no_index(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is not a folder"):
         open_index(tmp_path / "no")
-    with pytest.raises(UserError, match="holds no index"):
+    with pytest.raises(UserError, match="contains no index"):
         open_index(tmp_path)
     (tmp_path / "mine.txt").write_text("keep")
-    with pytest.raises(UserError, match="holds other files"):
+    with pytest.raises(UserError, match="contains files but no index"):
         indexing.build(tmp_path, Given(_vectors(1)), _numbered(1))
     assert (tmp_path / "mine.txt").read_text() == "keep"

@@ -57,7 +57,7 @@ def test_baselines_save_and_load(name: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(made.encode([edits[3]])[0], vectors[3], atol=1e-6)
     assert made.encode([]).shape == (0, made.dim)
     (tmp_path / "v" / "features.json").write_text("{}")
-    with pytest.raises(BadInputError, match="not a sound"):
+    with pytest.raises(BadInputError, match="damaged"):
         vectorisers.load_baseline(name, tmp_path / "v")
 
 

@@ -1,6 +1,6 @@
-"""The command line: one file a verb; it parses, prints and picks.
+"""The command line: one file per verb, which parses arguments, calls the library and prints.
 
-Verbs import what they need when they run, so that `editvec --help` is quick and never loads a parser or a network.
+Verbs import what they need when they run, so that `editvec --help` is fast and never loads a parser or a network.
 """
 
 from __future__ import annotations
@@ -42,37 +42,43 @@ from editvec.core.errors import StoppedError, UserError
 
 
 class _Group(click.Group):
-    """A group that says what to do next when a verb is misspelt, and lists its verbs in the order of use."""
+    """A group that suggests a verb if one is misspelt, and lists its verbs in the order in which they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs in the order in which they were added."""
         return list(self.commands)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command of a verb.
+
+        Raises:
+            UserError: There is no such verb.
+        """
         name = args[0] if args else ""
         if name and name not in self.commands and not name.startswith("-"):
             from difflib import get_close_matches
 
             near = get_close_matches(name, self.commands, n=1)
             hint = f" Did you mean {near[0]}?" if near else " See editvec --help."
-            raise UserError(f"no verb {name!r}.{hint}")
+            raise UserError(f"there is no verb {name!r}.{hint}")
         return super().resolve_command(ctx, args)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="editvec")
 def app() -> None:
-    """Learn from edits: mine them from any git history, turn them into vectors, apply them by example.
+    r"""Learn from edits: mine them from any git history, turn them into vectors, apply them by example.
 
     \b
-    editvec learn                                      # what does this repository keep changing, and where is it due?
-    editvec apply 1                                    # the first pattern's places, as a diff
-    editvec mine .                                     # this repository's edits → edits.jsonl.gz
-    editvec show edits.jsonl.gz                        # look at some of them
-    editvec train --train edits.jsonl.gz -o runs/mine  # learn them
+    editvec learn                                      # which edits recur in this repository, and where are they due?
+    editvec apply 1                                    # the places of the first pattern, as a diff
+    editvec mine .                                     # write the edits of this repository to edits.jsonl.gz
+    editvec show edits.jsonl.gz                        # show the first ones
+    editvec train --train edits.jsonl.gz -o runs/mine  # train a model on them
     editvec edit runs/mine --before 'i = i + 1;' --like-before 'x = x + 1;' --like-after 'x++;'
-    editvec apply --like 'x = x + 1;' 'x++;' src/      # the same by a verified rule: prints a diff, writes nothing
+    editvec apply --like 'x = x + 1;' 'x++;' src/      # the same with a verified rule: prints a diff, writes nothing
     editvec encode runs/mine edits.jsonl.gz -o edits.index
-    editvec cluster edits.index                        # which edits belong together
+    editvec cluster edits.index                        # cluster similar edits
     """
 
 
@@ -104,10 +110,17 @@ _VERBS = (
 )
 for _verb in _VERBS:
     app.add_command(_verb)
+for _command in (app, *_VERBS):
+    # The docstrings are raw, so they contain "\b" as two characters. click expects the control character itself before
+    # a paragraph that it must not wrap.
+    _command.help = (_command.help or "").replace("\\b\n", "\b\n")
 
 
 def main() -> None:
-    """Runs the command line. What a user can cause is one line on stderr; exit codes say which kind it was."""
+    """Run the command line, and exit.
+
+    An error that a user can cause is printed to stderr in one line. The exit code shows what kind of error it is.
+    """
     try:
         code = app.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
@@ -124,7 +137,7 @@ def main() -> None:
         _complain("stopped.")
         sys.exit(StoppedError.exit_code)
     except BrokenPipeError:
-        # The reader of our output went away (`editvec show … | head`): nothing is wrong.
+        # The reader of our output has stopped reading (`editvec show edits.jsonl.gz | head`), which is not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:

@@ -21,41 +21,44 @@ if TYPE_CHECKING:
     nargs=2,
     multiple=True,
     metavar="BEFORE AFTER",
-    help="Example of the edit, instead of a rule. May be repeated; several examples give a better rule.",
+    help="Example of the edit, instead of a rule; may be repeated. Several examples give a better rule.",
 )
 @click.option("--editor", is_flag=True, help="Use the neural editor where no rule matches.")
-@click.option("--model", help="Folder of the editor's model.  [default: packaged]")
+@click.option("--model", help="Folder of the neural editor's model.  [default: packaged]")
 @click.option(
     "--sure",
     default=0.8,
     show_default=True,
     type=Number(0, 1, min_open=True),
-    help="Minimum estimated probability of being correct; less certain edits of the editor are left out.",
+    help="Minimum estimated probability of being correct; less certain edits of the neural editor are left out.",
 )
-@click.option("--language", help="Language of the examples.  [default: that of the files]")
-@click.option("-C", "--repo", default=".", show_default=True, help="Repository whose patterns are meant.")
+@click.option("--language", help="Language of the examples.  [default: the language of the files]")
+@click.option("-C", "--repo", default=".", show_default=True, help="Repository whose patterns are applied.")
 @click.option("--patterns", type=click.Path(path_type=Path), help="Folder of patterns.  [default: .editvec in REPO]")
 @click.option("--everywhere", is_flag=True, help="Apply a pattern even if its confidence is below the threshold.")
 @click.option("-U", "--update", is_flag=True, help="Write the files.")
-@click.option("-i", "--interactive", is_flag=True, help="Ask about every place, and write those that you accept.")
-@click.option("--check", is_flag=True, help="Exit with 1 if there is a place.")
+@click.option("-i", "--interactive", is_flag=True, help="Ask about every place, and write the ones that you accept.")
+@click.option("--check", is_flag=True, help="Exit with code 1 if a place was found.")
 @click.option("--json", "as_json", is_flag=True, help="Print the places as JSON instead of a diff.")
 def apply(
     arguments: tuple[str, ...], interactive: bool, check: bool, as_json: bool, update: bool, **options: Any
 ) -> None:
-    """Apply a rule, or an edit shown once, to files. By default a diff is printed and nothing is written.
+    r"""Apply a rule, or an edit given by example, to files.
 
-    RULE is the number or name of a pattern that editvec learn found here, or a file with ast-grep rules that have a
-    fix, such as editvec rule writes. PATHS are files and folders; for a pattern, the default is the whole work tree.
-    Files that git ignores and vendored or generated files are left out. With - as the only path, stdin is read and the
-    result is written to stdout.
+    By default, a diff is printed and nothing is written; -U and -i write.
 
-    Rules are induced from the examples of --like; --editor adds the neural editor where no rule matches. Its edits are
-    not verified as rules are, so review them (-i). The answers of -i are y (yes), n (no), e (edit it first), a (yes to
-    all), q (quit).
+    RULE is the number or name of a pattern that editvec learn found here, or a file of ast-grep rules with a fix, such
+    as those that editvec rule writes. PATHS are files and folders; for a pattern, the default is the whole work tree.
+    Files that git ignores, vendored files and generated files are skipped. If - is the only path, the text is read from
+    stdin and the result is written to stdout.
 
-    A file that would parse worse than before is not written. Exit codes: 0 success, 1 a file could not be written, or
-    there are places and --check was given, 2 wrong use, 3 the rule is damaged, 130 interrupted.
+    With --like, rules are induced from the examples; --editor adds the neural editor where no rule matches. Edits of
+    the neural editor are not verified as rules are, so review them with -i. The answers of -i are y (yes), n (no), e
+    (edit it first), a (yes to all) and q (quit).
+
+    A file is not written if it would have more syntax errors than before. Exit codes: 0 success, 1 a file
+    could not be written, or --check was given and a place was found, 2 wrong usage, 3 the rule is damaged, 130
+    interrupted.
 
     \b
     editvec apply 1
@@ -76,13 +79,13 @@ def apply(
     rule, paths = (None, arguments) if options["like"] else ((arguments or (None,))[0], arguments[1:])
     if "-" in paths:
         if paths != ("-",):
-            raise UserError("- (stdin) must be the only path.")
+            raise UserError("- (stdin) must be the only path. Leave the other paths out.")
         if update or interactive:
-            raise UserError("stdin becomes stdout: leave -U and -i away.")
+            raise UserError("with - as the path, the result goes to stdout. Leave out -U and -i.")
         _pipe(rule, options, check=check, as_json=as_json)
         return
     if interactive and (update or as_json):
-        raise UserError("-i asks and writes by itself: leave -U and --json away.")
+        raise UserError("-i asks about every place and writes the files. Leave out -U and --json.")
     base = base_of([Path(path) for path in paths])
     if interactive:
         options["choose"] = Asker(base)
@@ -110,7 +113,7 @@ def _warn_if_dirty(watch: Any) -> Any:
         if watch is not None:
             watch(plan)
         if dirty_files([plan.path]):
-            click.echo(f"editvec: {printable(str(plan.path))} had uncommitted changes; they are kept.", err=True)
+            click.echo(f"editvec: {printable(str(plan.path))} had uncommitted changes, which are kept.", err=True)
 
     return warn
 
@@ -123,9 +126,9 @@ def _summary(done: Applied, base: Path, *, update: bool, interactive: bool, as_j
         return f"{line}. {'Those were written.' if done.problems else 'They were written.'}"
     if not done.num_places:
         return f"{line}."
-    line += ". Nothing was written: -U writes, -i asks one by one."
+    line += ". Nothing was written. Use -U to write, or -i to review each place."
     if base != Path.cwd() and not as_json:
-        line += f" The names are from {base}: git -C {base} apply."
+        line += f" File names are relative to {base}; apply the diff with git -C {base} apply."
     return line
 
 

@@ -1,4 +1,4 @@
-"""Ask about every place in a terminal."""
+"""Ask in the terminal whether to apply each edit."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Asker:
-    """Asks about an edit, shown as a diff with file names relative to `base`."""
+    """Asks about an edit, which is shown as a diff with file names relative to `base`."""
 
     def __init__(self, base: Path) -> None:
         self._base = base
 
     def __call__(self, plan: FilePlan, data: bytes, edit: TextEdit) -> ReviewChoice:
-        """Return what the person chooses."""
+        """Show an edit, and return the choice of the user."""
         from editvec.cli.diffs import print_diff
         from editvec.rewrite.review import ReviewChoice, Then, is_sound
 
@@ -37,13 +37,16 @@ class Asker:
                     return ReviewChoice(None)
                 if is_sound(plan, data, wanted):
                     return ReviewChoice(wanted, Then.TAKE_ALL if answer == "a" else Then.ASK)
-                click.echo("not written: the file would parse worse than before. e edits it, n skips it.", err=True)
+                click.echo(
+                    "not written: it would add syntax errors. Answer e to change the edit, n to skip it.",
+                    err=True,
+                )
                 continue
-            click.echo("y: yes, n: no, e: edit it first, a: yes to all, q: quit", err=True)
+            click.echo("y: yes, n: no, e: change the edit first, a: yes to all, q: quit", err=True)
 
 
 def _edited(plan: FilePlan, data: bytes, edit: TextEdit) -> TextEdit | None:
-    """Return the lines of an edit as the person rewrites them; None when the editor was left without saving."""
+    """Return the edit as the user rewrites it, or None if the text editor is closed without saving."""
     from editvec.core.errors import UserError
     from editvec.rewrite.review import EditedLines
 

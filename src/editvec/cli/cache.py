@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 @click.option("--clear", is_flag=True, help="Remove everything from the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def cache(clear: bool, as_json: bool) -> None:
-    """Show what editvec remembers between runs, or remove it.
+    r"""Show the size of the cache, or clear it.
 
-    The cache holds the mined edits of each repository, so that a later run mines only new commits, and clones of the
-    addresses that were mined. Everything in it can be made again. Repositories that were not used for the longest time
-    are removed first when their files grow larger than the limit. $XDG_CACHE_HOME says where the cache is.
+    The cache contains the mined edits of each repository, so that a later run mines only new commits, and clones of the
+    addresses that were mined. Everything in it can be computed again. When the repositories need more space than the
+    limit, the least recently used are removed. $XDG_CACHE_HOME
+    sets the folder of the cache.
 
     \b
     editvec cache
@@ -35,7 +36,9 @@ def cache(clear: bool, as_json: bool) -> None:
         click.echo(f"{_megabytes(found.freed)} removed from {printable(str(found.folder))}")
         if found.in_use:
             count = len(found.in_use)
-            click.echo(f"editvec: another process is using {count} of the repositories: they stay.", err=True)
+            click.echo(
+                f"editvec: {count} of the repositories were not removed: another process is using them.", err=True
+            )
         return
     _print(found)
 
@@ -52,7 +55,7 @@ def _print(found: CacheInfo) -> None:
     for name, size in found.others.items():
         out.print(f"{_megabytes(size):>12}  {printable(name)}")
     if found.stores:
-        out.print(f"Repositories are kept up to {_megabytes(LIMIT)} in all. Clear the cache: editvec cache --clear")
+        out.print(f"The limit for all repositories is {_megabytes(LIMIT)}. To clear the cache: editvec cache --clear")
 
 
 def _megabytes(size: int) -> str:

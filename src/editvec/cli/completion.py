@@ -8,7 +8,7 @@ import click
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print a script that completes editvec's verbs and options in your shell.
+    r"""Print a shell script that completes the verbs and options of editvec.
 
     \b
     editvec completion bash >> ~/.bashrc

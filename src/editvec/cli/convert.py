@@ -15,20 +15,20 @@ import click
     type=click.Choice(["native", "githubedits"]),
     default="native",
     show_default=True,
-    help="Format of a .jsonl file.",
+    help="Format of OUT if it is a .jsonl file.",
 )
 @click.option(
     "--skip-bad",
     is_flag=True,
-    help="Leave out damaged lines, and edits that OUT cannot hold, and count them.",
+    help="Skip and count damaged lines, and edits that the format of OUT cannot represent.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def convert(source: str, target: str, as_json: bool, **options: Any) -> None:
-    """Convert an edit file to another format, by the files' names.
+    r"""Convert an edit file to another format. The file names determine the formats.
 
-    .jsonl.gz and .jsonl are editvec's own format, one edit a line, and .parquet is the same in columns (with the extra
-    "data"). Lines of the published GitHubEdits are recognised in IN and written with --format githubedits. .tsv and
-    .tsv.gz are WikiAtomicEdits. OUT appears only when it is whole.
+    .jsonl.gz and .jsonl are editvec's own format with one edit per line; .parquet contains the same in columns and
+    needs editvec[data]. .tsv and .tsv.gz are WikiAtomicEdits. The format of the published GitHubEdits is recognised in
+    IN, and written with --format githubedits. OUT is written only when the conversion is complete.
 
     \b
     editvec convert edits.jsonl.gz edits.jsonl.gz
@@ -48,4 +48,4 @@ def convert(source: str, target: str, as_json: bool, **options: Any) -> None:
     for found in left_out.values():
         if found and found.count:
             first = printable(str(found.first[0]))
-            click.echo(f"editvec: left out {describe(found.count)}; the first: {first}", err=True)
+            click.echo(f"editvec: skipped {describe(found.count)}; the first: {first}", err=True)

@@ -1,4 +1,4 @@
-"""Diffs on a terminal: coloured and harmless there, byte for byte elsewhere."""
+"""Print diffs: coloured and with control characters escaped on a terminal, byte for byte elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 
 
 def print_diff(path: Path | None, before: bytes, edits: Sequence[TextEdit], base: Path) -> None:
-    """Print the diff of a file, named from a base."""
+    """Print the diff of a file, with its name relative to `base`."""
     from editvec.cli.terminal import console, printable
     from editvec.rewrite.patch import unified_diff
 
@@ -32,7 +32,10 @@ def print_diff(path: Path | None, before: bytes, edits: Sequence[TextEdit], base
 
 
 def base_of(paths: Sequence[Path]) -> Path:
-    """Return where the names in a diff start: here, or at the top of the work tree if a path leads out of here."""
+    """Return the folder that names in a diff are relative to.
+
+    It is the current folder, or the top of the work tree if a path is outside of the current folder.
+    """
     from editvec.core.errors import UserError
     from editvec.patterns.apply import top_of
 

@@ -19,7 +19,7 @@ import click
     help="File for the picture (.svg).",
 )
 def draw(file: str, edit: str, out: Path) -> None:
-    """Draw the trees of an edit, before and after, with the subtrees that were copied in colour.
+    r"""Draw the trees of an edit, before and after. Copied subtrees have the same colour on both sides.
 
     EDIT is an edit's id, the beginning of one, or its number in the file (#3).
 

@@ -12,15 +12,15 @@ import click
 @click.argument("model", metavar="MODEL")
 @click.argument("file", metavar="EDITS")
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="Folder for the index.")
-@click.option("--append", is_flag=True, help="Add edits to an index, or go on with one.")
+@click.option("--append", is_flag=True, help="Add edits to an existing index, or continue an interrupted run.")
 @click.option("--limit", type=click.IntRange(1), help="Maximum number of edits, from the start of the file.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def encode(model: str, file: str, out: Path, as_json: bool, **options: Any) -> None:
-    """Turn edits into vectors, and put both into an index.
+    r"""Turn edits into vectors, and write both to an index.
 
-    MODEL is the folder of a trained model, packaged (the one that comes along), or a baseline: tfidf (which tokens came
-    and went) or diff (the diff as text). A baseline is fitted on EDITS and kept in the index. Interrupted, --append
-    goes on.
+    MODEL is the folder of a trained model, packaged (the model in the package), or a baseline: tfidf (the added and
+    removed tokens) or diff (the diff as text). A baseline is fitted on EDITS and saved in the index. Use --append to
+    continue after an interruption.
 
     \b
     editvec encode runs/mine edits.jsonl.gz -o edits.index
@@ -36,4 +36,6 @@ def encode(model: str, file: str, out: Path, as_json: bool, **options: Any) -> N
         return
     click.echo(f"{out}: {describe(len(done.index))} edits, {done.index.dim} numbers each")
     if done.unread:
-        click.echo(f"  {describe(done.unread)} edits are longer than the model reads, or have no tree: left out")
+        click.echo(
+            f"  {describe(done.unread)} edits were skipped: they have no tree, or are longer than the model reads"
+        )

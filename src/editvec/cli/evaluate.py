@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 @click.option("-k", default=5, show_default=True, type=click.IntRange(1), help="Candidates per edit.")
 @click.option("--limit", type=click.IntRange(1), help="Maximum number of edits, from the start of the file.")
 @click.option("--out", type=click.Path(path_type=Path), help="File for each edit's candidates and rank, as JSON lines.")
-@click.option("--pruned", is_flag=True, help="Also score like the paper's code, which ignores operators (C#).")
+@click.option("--pruned", is_flag=True, help="Also score as the paper's code does, which ignores operators (C#).")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def evaluate(model: str, file: str, k: int, pruned: bool, as_json: bool, **options: Any) -> None:
-    """Measure how often a model, given an edit's vector and its before, writes its after.
+    r"""Measure how often a model writes an edit's after, given the edit's vector and its before.
 
-    An answer is right if it is right token by token. Perplexity is the paper's: the mean over edits of the negative
-    log-likelihood per token. "unseen" leaves out the edits that occur, token by token, in the training set. --pruned
-    also scores as the original code does, on trees without operators, predefined types, modifiers, ref and out: an
-    answer that differs only in these counts as right there.
+    A candidate is right if all of its tokens are equal to those of the true text. Perplexity is defined as in the
+    paper: the exponential of the mean over edits of the negative log-likelihood per token. "unseen" leaves out the
+    edits that the training set contains, compared token by token. --pruned also scores as the paper's code does, on
+    trees without operators, predefined types, modifiers, ref and out: a candidate that differs only in these counts as
+    right.
 
     \b
     editvec evaluate runs/mine test.jsonl.gz
@@ -69,8 +70,10 @@ def _print(report: EvaluationReport, beam: int, *, pruned: bool) -> None:
     table.add_row("can be written", *(f"{scores.ceiling:.2%}" for _, scores in sides))
     out.print(table)
     if not report.knows_seen:
-        out.print("  The model's folder does not say what it was trained on, so seen edits are not told apart.")
+        out.print(
+            "  The model's folder has no record of its training set, so edits seen in training cannot be left out."
+        )
     if report.no_tree:
-        out.print(f"  {describe(report.no_tree)} edits have no tree that the model knows, and count as wrong.")
+        out.print(f"  {describe(report.no_tree)} edits have no tree that the model knows; they count as wrong.")
     if report.too_long:
-        out.print(f"  {describe(report.too_long)} edits are longer than the model reads and were left out.")
+        out.print(f"  {describe(report.too_long)} edits are longer than the model reads; they were skipped.")

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("pattern", nargs=-1, metavar="[PATTERN]...")
-@click.option("-C", "--repo", default=".", show_default=True, help="Repository to look in.")
+@click.option("-C", "--repo", default=".", show_default=True, help="Repository to search.")
 @click.option("--patterns", type=click.Path(path_type=Path), help="Folder of patterns.  [default: .editvec in REPO]")
-@click.option("--changed-since", metavar="REF", help="Look only in files that differ from this revision.")
+@click.option("--changed-since", metavar="REF", help="Search only files that differ from this revision.")
 @min_confidence_option
 @click.option(
     "--format",
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="Output format.",
 )
-@click.option("--check", is_flag=True, help="Exit with 1 if there is a place.")
+@click.option("--check", is_flag=True, help="Exit with code 1 if a place was found.")
 def find(pattern: tuple[str, ...], output: str, check: bool, **options: Any) -> None:
-    """Find the places where learned patterns are still due.
+    r"""Find the places where learned patterns are still due.
 
-    PATTERN is a number or a name that editvec learn printed; the default is all of them. Places are found by rules, in
-    the files as they are now. What the neural editor found for patterns without a rule is in the report of editvec
-    learn. Exit codes: 0 success, 1 there are places and --check was given, 2 wrong use.
+    PATTERN is a number or a name that editvec learn printed; the default is all patterns. Places are found by rules, in
+    the current files. Places of patterns without a rule, which the neural editor found, are only in the report of
+    editvec learn. Exit codes: 0 success, 1 --check was given and a place was found, 2 wrong usage.
 
     \b
     editvec find

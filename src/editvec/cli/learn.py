@@ -23,12 +23,12 @@ _SHOWN = 20
 @click.argument("repo", default=".")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder to write to.  [default: .editvec in REPO]")
 @click.option("--language", multiple=True, help="Language to learn from; may be repeated.  [default: all]")
-@click.option("--since", help="Learn only from commits after this date (any that git understands).")
+@click.option("--since", help="Learn only from commits after this date (2023-01-01, '2 years ago', ...).")
 @click.option("--until", help="Learn only from commits before this date.")
 @click.option("--range", help="Learn only from these commits, such as v1.0..HEAD.")
 @click.option("--paths", multiple=True, help="Learn only from files below this path; may be repeated.")
 @click.option("--prose", is_flag=True, help="Learn from sentences (Markdown, LaTeX, ...) instead of code.")
-@click.option("--model", help="Folder of a trained model, or none.  [default: packaged]")
+@click.option("--model", help="Folder of a trained model; none does without one.  [default: packaged]")
 @click.option("--min-edits", type=click.IntRange(2), default=3, show_default=True, help="Minimum edits per pattern.")
 @click.option(
     "--min-commits", type=click.IntRange(1), default=2, show_default=True, help="Minimum commits per pattern."
@@ -37,19 +37,19 @@ _SHOWN = 20
 @click.option("--workers", type=click.IntRange(0), default=0, show_default=True, help="Processes; 0 is one per core.")
 @click.option("--json", "as_json", is_flag=True, help="Print patterns.json.")
 def learn(repo: str, as_json: bool, **options: Any) -> None:
-    """Learn the edits that a repository keeps making, as rules, and where they are still due.
+    r"""Learn the edits that recur in a repository as rules, and find the places where they are still due.
 
-    REPO is a clone, a bare repository or an address that git can clone; by default the current folder. A rule is kept
-    only if it is verified on its examples, for code by ast-grep itself. Your files are not changed: patterns.json,
-    rules/, edits.jsonl.gz and report.html are written to .editvec, which git is told to ignore. A folder given with -o
-    can be committed; it must be new, empty or written by learn, and what you add to it stays. Run again later, only new
-    commits are mined.
+    REPO is a clone, a bare repository or an address that git can clone; the default is the current folder. A rule is
+    kept only if it is verified on its examples; for code, ast-grep itself runs the verification. Your files are not
+    changed: patterns.json, rules/, edits.jsonl.gz and report.html are written to .editvec, which git ignores because of
+    the .gitignore in it. A folder given with -o can be committed. It must be new, empty or written by learn; files that
+    you add to it are kept. A later run mines only the new commits.
 
     \b
     editvec learn
     editvec learn ~/src/gin --since '3 years ago'
     editvec learn --prose ~/src/book
-    editvec apply 1            # then: the first pattern's places as a diff
+    editvec apply 1            # then show the places of the first pattern as a diff
     """
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from editvec.cli.terminal import print_json, progress, tell_filtered
@@ -62,7 +62,7 @@ def learn(repo: str, as_json: bool, **options: Any) -> None:
     try:
         learned = run(repo, report=render_learned, progress=progress, **options)
     except KeyboardInterrupt:
-        raise StoppedError("stopped. What was mined is kept: the same command goes on from there.") from None
+        raise StoppedError("stopped. The mined edits are kept. Run the same command again to continue.") from None
     tell_filtered(learned.filtered)
     assert learned.folder is not None
     if as_json:
@@ -90,7 +90,7 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
         ("Encoding", f"{describe(len(learned.edits))} edits" if learned.vectors is not None else "skipped"),
         ("Grouping", f"{len(patterns)} patterns in {describe(grouped)} edits"),
         ("Rules", f"{verified} of {len(patterns)} verified"),
-        ("History", "how often people edited where a rule would have"),
+        ("History", "how often people made the edits that the rules would make"),
         ("Finding", f"{count} places in {len(files)} files where {len(due)} patterns are still due"),
     ]
     if verified < len(patterns) and "Editing" in seconds:
@@ -102,10 +102,10 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
         _print_table(patterns)
     elif not learned.edits:
         out.print(
-            "\nNo edits were found, so there is nothing to learn from: see editvec mine for what becomes of hunks."
+            "\nNo edits were found, so there is nothing to learn from. Run editvec mine to see why hunks were dropped."
         )
     else:
-        out.print("\nNo edit was made often enough: --min-edits and --min-commits say how often, --since how far back.")
+        out.print("\nNo edit recurs often enough. Try lower --min-edits and --min-commits, or an earlier --since.")
     shown = folder if not folder.is_relative_to(Path.cwd()) else folder.relative_to(Path.cwd())
     next_one = next((at for at, pattern in enumerate(patterns, 1) if pattern.places and pattern.rule), None)
     everywhere = "" if next_one is None or patterns[next_one - 1].is_due() else " --everywhere"
@@ -114,7 +114,7 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
 
 
 def _where(repo: str, folder: Path) -> str:
-    """What `editvec apply` must be told to find the patterns; nothing where it finds them by itself."""
+    """Return the options with which `editvec apply` finds the patterns; empty if it needs none."""
     import shlex
 
     from editvec.core.errors import UserError

@@ -26,18 +26,22 @@ from editvec.cli.options import Number, label_option
     help="Meaning of the colours.  [default: labels, or groups if there are none]",
 )
 @label_option
-@click.option("--most", type=click.IntRange(1), help="Maximum edits per label, at random.")
+@click.option("--most", type=click.IntRange(1), help="Maximum edits per label, chosen at random.")
 @click.option("--least", default=1, show_default=True, help="Minimum edits per label.")
 @click.option(
-    "--limit", default=50_000, show_default=True, type=click.IntRange(2), help="Maximum number of edits, at random."
+    "--limit",
+    default=50_000,
+    show_default=True,
+    type=click.IntRange(2),
+    help="Maximum number of edits, chosen at random.",
 )
 @click.option("--perplexity", default=30.0, show_default=True, type=Number(2), help="Perplexity of t-SNE.")
 @click.option("--seed", default=0, show_default=True, help="Random seed for the choice of edits and for t-SNE.")
 def draw_map(index: Path, out: Path, **options: Any) -> None:
-    """Draw the edits of an index as a map on which similar edits are close to each other (t-SNE).
+    r"""Draw the edits of an index as a map (t-SNE).
 
-    The HTML file holds everything and needs no network: zoom, search, colours, and the edit under the pointer as a
-    word diff. PNG and SVG are for papers.
+    Similar edits are close to each other on the map. The HTML file needs no network and no other file. You can zoom,
+    search and choose the colours, and the edit under the pointer is shown as a word diff. PNG and SVG are for papers.
 
     \b
     editvec map edits.index -o map.html

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     type=click.Choice(["default", "iclr19", "prose"]),
     default="default",
     show_default=True,
-    help="What counts as an edit: any statement or member; the paper's extraction; sentences.",
+    help="What counts as an edit: any statement or member; the paper's extraction (iclr19); sentences (prose).",
 )
 @click.option("--since", help="Mine only commits after this date (2023-01-01, '2 years ago', ...).")
 @click.option("--until", help="Mine only commits before this date.")
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     "--resume/--fresh",
     default=True,
     show_default=True,
-    help="Use what earlier runs with these settings mined, or start from nothing.",
+    help="Reuse the results of earlier runs with the same settings, or ignore them.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def mine(repo: str, out: str, as_json: bool, **options: Any) -> None:
-    """Mine the edits of a git history into a file.
+    r"""Mine the edits of a git history into a file.
 
-    REPO is a clone, a bare repository or an address that git can clone; by default the current folder. Nothing is
-    checked out, and nothing that the repository brings along is executed. Interrupted, the same command goes on where
-    it stopped; run again later, it mines only the new commits.
+    REPO is a clone, a bare repository or an address that git can clone; the default is the current folder. Nothing is
+    checked out, and no code of the repository is executed. After an interruption, the same
+    command continues where it stopped. A later run mines only the new commits.
 
     \b
     editvec mine . -o edits.jsonl.gz
@@ -65,7 +65,7 @@ def mine(repo: str, out: str, as_json: bool, **options: Any) -> None:
         with stopwatch() as seconds:
             report = run(repo, out, progress=progress, **options)
     except KeyboardInterrupt:
-        raise StoppedError("stopped. What was mined is kept: the same command goes on from there.") from None
+        raise StoppedError("stopped. The mined edits are kept. Run the same command again to continue.") from None
     if as_json:
         print_json({**report.as_json(), "seconds": round(seconds(), 2)})
     else:
@@ -90,11 +90,11 @@ def _print_report(report: MiningReport, seconds: float) -> None:
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
         table.add_column("dropped", justify="right")
         table.add_column("filter")
-        table.add_column("what it drops")
+        table.add_column("meaning")
         for reason, count in report.dropped.most_common():
             table.add_row(describe(count), reason + (" *" if reason in SWITCHABLE else ""), FILTERS.get(reason, ""))
         screen.print(table)
-        screen.print("  * can be turned off with --keep")
+        screen.print("  * turn this filter off with --keep FILTER")
     if report.edits:
         screen.print(
             f"\nWrote {printable(out)}    Next  editvec show {printable(out)}    editvec stats {printable(out)}"
@@ -102,5 +102,5 @@ def _print_report(report: MiningReport, seconds: float) -> None:
     elif not report.commits:
         screen.print(f"\nNo commits to mine. Wrote an empty {printable(out)}.")
     else:
-        hint = "Is --paths right?" if not report.files else "Try another --recipe or a larger --max-lines."
+        hint = "Check --paths." if not report.files else "Try another --recipe or a larger --max-lines."
         screen.print(f"\nNo edits. Wrote an empty {printable(out)}. {hint}")

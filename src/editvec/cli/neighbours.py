@@ -15,15 +15,17 @@ from editvec.cli.options import tell_language
 @click.option("--id", help="Edit of the index: its id, the beginning of one, or its number (#3).")
 @click.option("--before", help="Edit of your own: the text before.")
 @click.option("--after", help="Edit of your own: the text after.")
-@click.option("--language", help="Language of --before and --after.  [default: the first in which they parse]")
+@click.option("--language", help="Language of --before and --after.  [default: the first language in which they parse]")
 @click.option("-k", default=10, show_default=True, type=click.IntRange(1), help="Number of neighbours.")
-@click.option("--metric", default="cosine", show_default=True, type=click.Choice(["cosine", "l2"]))
+@click.option(
+    "--metric", default="cosine", show_default=True, type=click.Choice(["cosine", "l2"]), help="Similarity measure."
+)
 @click.option("--copies", is_flag=True, help="Also show verbatim copies of the edit.")
-@click.option("--exact", is_flag=True, help="Compare with every edit, however large the index is.")
+@click.option("--exact", is_flag=True, help="Compare with every edit, even in a large index.")
 @click.option("--model", help="Folder of the index's model, if it has moved.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def neighbours(index: Path, metric: str, as_json: bool, **options: Any) -> None:
-    """Show the edits that are nearest to one: to an edit of the index, or to one of your own.
+    r"""Show the edits of an index that are nearest to one of them, or to an edit of your own.
 
     \b
     editvec neighbours edits.index --id '#17'

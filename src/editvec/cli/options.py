@@ -1,4 +1,4 @@
-"""Options that several verbs share."""
+"""Options and messages that several verbs share."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ import click
 
 
 class Number(click.FloatRange):
-    """A number in a range; "nan" is in none."""
+    """A number in a range; "nan" is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """A number, or a complaint."""
+        """Return the number.
+
+        Raises:
+            click.BadParameter: The value is not a number in the range.
+        """
         number = super().convert(value, param, ctx)
         if math.isnan(number):
             self.fail(f"{value!r} is not a number.", param, ctx)
@@ -24,8 +28,8 @@ label_option = click.option(
     default="id",
     show_default=True,
     type=click.Choice(["id", "label", "project", "language"]),
-    help="What labels an edit: its id up to the last underscore, its label field, its repository, or its language. "
-    "Edits without a label are left out.",
+    help="Label of an edit: its id up to the last underscore (id), its label field, its repository (project), or its "
+    "language. Edits without a label are left out.",
 )
 
 
@@ -40,13 +44,13 @@ min_confidence_option = click.option(
     type=Number(0, 1),
     default=_min_confidence,
     show_default="0.4",
-    help="Minimum confidence of a place; less certain ones are left out.",
+    help="Minimum confidence of a place; less certain places are left out.",
 )
 
 
 def tell_language(language: str) -> None:
-    """Say on stderr which language snippets were taken for, unless it is the default."""
+    """Print to stderr the language that was detected for snippets, unless it is the default."""
     from editvec.syntax.snippet import DEFAULT_LANGUAGE
 
     if language != DEFAULT_LANGUAGE:
-        click.echo(f"editvec: taken for {language}; --language says otherwise.", err=True)
+        click.echo(f"editvec: detected language: {language}. Use --language to change it.", err=True)

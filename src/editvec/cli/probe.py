@@ -16,19 +16,27 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="EDITS")
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True)
 @label_option
-@click.option("-k", default=10, show_default=True, type=click.IntRange(1), help="Neighbours that count for R@k.")
+@click.option("-k", default=10, show_default=True, type=click.IntRange(1), help="Number of neighbours for R@k.")
 @click.option(
-    "--sample", default=10_000, show_default=True, type=click.IntRange(2), help="Maximum number of edits, at random."
+    "--sample",
+    default=10_000,
+    show_default=True,
+    type=click.IntRange(2),
+    help="Maximum number of edits, chosen at random.",
 )
-@click.option("--by-label", is_flag=True, help="Also show each label, and what it is confused with.")
+@click.option(
+    "--by-label", is_flag=True, help="Also print the accuracy of each label, and the labels it is confused with."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def probe(file: str, models: tuple[str, ...], k: int, by_label: bool, as_json: bool, **options: Any) -> None:
-    """Measure what vectors know about labelled edits: does the nearest edit have the same label?
+    r"""Measure how well vectors predict the labels of edits.
+
+    The main result is the share of edits whose nearest neighbour has the same label (nearest %).
 
     MODEL is the folder of a trained model, packaged, tfidf or diff. Verbatim copies of an edit never count as its
-    neighbours; "distinct" also takes each edit only once. R@k is the share of the k nearest that have the label, of as
-    many as could have it; MAP is mean average precision; silhouette is that of the labels, by cosine; Rand and V
-    compare the labels with as many k-means clusters.
+    neighbours; "distinct" also uses each edit only once. R@k is the number of the k nearest edits with the same label,
+    divided by the largest possible number. MAP is mean average precision. Silhouette is measured for the labels, by
+    cosine. Rand (adjusted) and V (V-measure) compare the labels with as many k-means clusters.
 
     \b
     editvec probe csharp_fixers.jsonl.gz runs/mine tfidf diff
@@ -48,7 +56,7 @@ def probe(file: str, models: tuple[str, ...], k: int, by_label: bool, as_json: b
             _print_labels(each)
     for each in found:
         if each.unread:
-            out.print(f"  {each.name}: {each.unread:,} edits that it cannot read are left out.")
+            out.print(f"  {each.name}: {each.unread:,} edits were skipped because the model cannot read them.")
 
 
 def _print(found: list[Probe], number: int) -> None:

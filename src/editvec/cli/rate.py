@@ -15,18 +15,25 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("ratings", type=click.Path(path_type=Path))
 @click.argument("indexes", metavar="[INDEX]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--queries", default=200, show_default=True, type=click.IntRange(1), help="Number of edits to rate for.")
+@click.option(
+    "--queries",
+    default=200,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Number of edits whose neighbours are rated.",
+)
 @click.option("-k", default=3, show_default=True, type=click.IntRange(1), help="Neighbours from each index.")
 @click.option("--seed", default=0, show_default=True, help="Random seed for the edits and the order of neighbours.")
 @click.option("--rater", default="me", show_default=True, help="Name of the rater.")
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port of the page; 0 takes a free one.")
-@click.option("--report", is_flag=True, help="Print the scores.")
+@click.option("--report", is_flag=True, help="Print the scores instead of rating.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
 def rate(ratings: Path, indexes: tuple[Path, ...], report: bool, as_json: bool, **options: Any) -> None:
-    """Rate neighbours by hand on a local page: 0 unrelated, 1 similar, 2 the same edit; blind and shuffled.
+    r"""Rate neighbours by hand on a local page: 0 unrelated, 1 similar, 2 the same edit.
 
-    With INDEX..., RATINGS is made: random edits with their neighbours in each index. Without, rating goes on. Every
-    rating is saved at once. --report prints DCG, NDCG and Acc@1 of each index, and how far raters agree.
+    With INDEX..., a rating task is written to the folder RATINGS: random edits with their neighbours in each index, in
+    random order and without the names of the indexes. Without INDEX, the rating of an existing task continues. Every
+    rating is saved at once. --report prints DCG, NDCG and Acc@1 of each index, and the agreement of the raters.
 
     \b
     editvec rate ratings edits.index words.index
@@ -51,7 +58,7 @@ def _tell(rating: Rating) -> None:
 
     click.echo(
         f"{describe(rating.num_rated)} of {describe(rating.num_candidates)} rated. Open  {rating.address}\n"
-        "Ctrl-C ends; every rating is saved at once."
+        "Press Ctrl-C to stop. Every rating is saved at once."
     )
 
 

@@ -31,26 +31,28 @@ if TYPE_CHECKING:
     default=1.0,
     show_default=True,
     type=Number(0, 1, min_open=True),
-    help="Share of all edits to use. Up to 0.05, models are small, only to see that everything runs.",
+    help="Share of all edits to use. Up to 0.05, models are small; this only tests that everything runs.",
 )
 @click.option(
     "--epochs", type=click.IntRange(1), help="Epochs per training.  [default: 12; 1 for fractions up to 0.05]"
 )
-@click.option("--limit", type=click.IntRange(1), help="Maximum edits of a test set or an index.")
+@click.option("--limit", type=click.IntRange(1), help="Maximum number of edits of a test set or an index.")
 @click.option("--set", multiple=True, metavar="KEY=VALUE", help="Setting of every model, as for editvec train.")
-@click.option("--budget", "budget_only", is_flag=True, help="Only print what is to be trained and how long it takes.")
+@click.option(
+    "--budget", "budget_only", is_flag=True, help="Only print the models to train and an estimate of the time."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def reproduce(tables: tuple[str, ...], out: Path, budget_only: bool, as_json: bool, **options: Any) -> None:
-    """Make the paper's tables and figures again: train what is missing, reuse what is there, compare.
+    r"""Reproduce the paper's tables and figures: train missing models, reuse existing ones, compare the numbers.
 
-    TABLE is statistics, editors, transfer, fixers, map, sizes, clusters or ratings, or its place in the paper (table4,
-    figure4, ...); all of them by default. Interrupted, the same command goes on where it was. Models of your own are
-    used if they are in OUT/models under the name that --budget prints. Needs editvec[all].
+    TABLE is statistics, editors, transfer, fixers, map, sizes, clusters or ratings, or its number in the paper (table4,
+    figure4, ...); the default is all of them. After an interruption, the same command continues where it stopped.
+    Models of your own are used if they are in OUT/models under the name that --budget prints. Needs editvec[all].
 
     \b
     editvec reproduce --budget --data data
     editvec reproduce editors transfer --data data
-    editvec reproduce --data data --fraction 0.02     # everything in some minutes, only to see that it runs
+    editvec reproduce --data data --fraction 0.02     # everything in a few minutes, to test that it runs
     """
     from editvec.cli.terminal import print_json
     from editvec.cli.train import watching
@@ -65,7 +67,7 @@ def reproduce(tables: tuple[str, ...], out: Path, budget_only: bool, as_json: bo
         with watching() as (watch, notice):
             done = run(tables, out=out, budget_only=budget_only, watch=watch, notice=notice, **options)
     except KeyboardInterrupt:
-        raise StoppedError("stopped. The same command goes on from here.") from None
+        raise StoppedError("stopped. Run the same command again to continue.") from None
     if budget_only:
         return
     if as_json:

@@ -11,20 +11,21 @@ import click
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[IDS]...")
 @click.option(
-    "--from", "examples", nargs=2, multiple=True, metavar="BEFORE AFTER", help="Example: two files. May be repeated."
+    "--from", "examples", nargs=2, multiple=True, metavar="BEFORE AFTER", help="Example: two files; may be repeated."
 )
 @click.option("--text", is_flag=True, help="Read BEFORE and AFTER as code or prose, not as file names.")
-@click.option("--edits", help="File of mined edits: those with the IDS, or all.")
-@click.option("--language", help="Language of the examples.  [default: by the files' names]")
+@click.option("--edits", help="File of mined edits that are the examples: those with the IDS, or all.")
+@click.option("--language", help="Language of the examples.  [default: from the file names]")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="File for the rules.  [default: stdout]")
 @click.option("--test", is_flag=True, help="Also write ast-grep's test files beside the rules.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def rule(as_json: bool, **options: Any) -> None:
-    """Make rules of examples: what the examples share stays, what differs becomes a metavariable.
+    r"""Induce rules from examples.
 
-    A rule is an ast-grep rule with a fix (for prose, a replacement of words). It is printed only if it turns each of
-    its examples into the result, token by token, and finds nothing to do in the result; ast-grep itself runs the rules
-    for code. The exit code is 1 if there is no such rule.
+    Tokens that the examples share are kept, and differences become metavariables. A rule is an ast-grep rule with a fix
+    (for prose, a replacement of words). It is printed only if it is verified: it turns each of its examples into the
+    expected result, token by token, and matches nothing in the result. For code, ast-grep itself runs the verification.
+    The exit code is 1 if there is no such rule.
 
     \b
     editvec rule --text --language csharp --from 'x = x + 1;' 'x++;'
@@ -47,6 +48,6 @@ def rule(as_json: bool, **options: Any) -> None:
 
 
 class _Nothing(click.ClickException):
-    """There is no rule; nothing is wrong with the command."""
+    """There is no rule, although the command is correct."""
 
     exit_code = 1

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("-C", "--repo", default=".", show_default=True, help="Repository to look in.")
+@click.option("-C", "--repo", default=".", show_default=True, help="Repository to search.")
 @click.option("--patterns", type=click.Path(path_type=Path), help="Folder of patterns.  [default: .editvec in REPO]")
 @min_confidence_option
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on; 0 takes a free one.")
 def serve(**options: Any) -> None:
-    """Look at what was learned in a browser, and accept or reject places one by one.
+    r"""Show the learned patterns in a browser, and accept or reject places one by one.
 
-    The page is served on this machine alone, at an address with a token that only you see. What you accept is written
-    to .editvec/accepted.patch at once; your files stay as they are until you apply it. Ctrl-C ends it.
+    The page is served to this machine only, at an address with a secret token. Accepted places are written to
+    .editvec/accepted.patch at once; your files do not change until you apply the patch. Press Ctrl-C to stop.
 
     \b
     editvec serve
@@ -40,5 +40,7 @@ def _tell(served: Served) -> None:
 
     tell_filtered(served.filtered)
     if served.num_lost:
-        click.echo(f"{served.num_lost} places that were accepted before have changed since: look again.", err=True)
-    click.echo(f"Open {served.address}\nCtrl-C ends it.", err=True)
+        click.echo(
+            f"{served.num_lost} places that were accepted earlier have changed since then. Review them again.", err=True
+        )
+    click.echo(f"Open {served.address}\nPress Ctrl-C to stop.", err=True)

@@ -7,31 +7,36 @@ from typing import Any
 import click
 
 _FAR = 0.05
-"""Shares that are further off are said."""
+"""Difference between a requested and an actual share from which a warning is printed."""
 
 
 @click.command()
 @click.argument("file")
-@click.option("-o", "--out", default=".", show_default=True, help="The folder for train, dev and test.")
+@click.option("-o", "--out", default=".", show_default=True, help="Folder for train, dev and test.")
 @click.option(
     "--by",
     type=click.Choice(["commit", "project", "time", "edit"]),
     default="commit",
     show_default=True,
-    help="What is not torn apart: a commit, a project, a moment (the oldest edits train).",
+    help="Edits that stay together: those of a commit or a project. time puts the oldest edits into train; edit "
+    "assigns every edit at random.",
 )
-@click.option("--shares", default="80,10,10", show_default=True, help="Parts for train, dev and test.")
-@click.option("--seed", default=0, show_default=True, help="Another seed, another split.")
+@click.option("--shares", default="80,10,10", show_default=True, help="Relative sizes of train, dev and test.")
+@click.option("--seed", default=0, show_default=True, help="Random seed of the split.")
 @click.option(
     "--format",
     default="jsonl.gz",
     show_default=True,
-    help="jsonl.gz, jsonl, parquet, tsv.gz or tsv.",
+    help="Output format: jsonl.gz, jsonl, parquet, tsv.gz or tsv.",
 )
-@click.option("--remove-leak", is_flag=True, help="Leave out of dev and test what train (or dev) holds verbatim.")
+@click.option(
+    "--remove-leak", is_flag=True, help="Remove from dev and test the edits that train (or dev) contains verbatim."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def split(file: str, by: str, as_json: bool, **options: Any) -> None:
-    """Split an edit file into train, dev and test, and measure what leaks between them.
+    r"""Split an edit file into train, dev and test, and measure the leak between them.
+
+    The leak of a split is the number of its edits that occur verbatim in a split before it.
 
     \b
     editvec split edits.jsonl.gz -o data --by commit
@@ -51,7 +56,7 @@ def split(file: str, by: str, as_json: bool, **options: Any) -> None:
         hint = (
             ""
             if by in ("edit", "time")
-            else f": a {by} stays together, and some are large, or there are too few. Try another --seed or --by"
+            else f": a {by} is never split, and some are large, or there are too few. Try another --seed or --by"
         )
         click.echo(f"editvec: the shares are {said}{hint}.", err=True)
     for name, path in result.files.items():

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--most", default=15, show_default=True, type=click.IntRange(0), help="How many frequent edits to list.")
+@click.option("--most", default=15, show_default=True, type=click.IntRange(0), help="Number of frequent edits to list.")
 @click.option("--skip-bad", is_flag=True, help="Skip damaged lines and count them.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def stats(files: tuple[str, ...], most: int, skip_bad: bool, as_json: bool) -> None:
-    """Count what edit files hold: lengths, distances, vocabulary, the most frequent edits, duplicates.
+    r"""Print statistics of edit files.
 
-    With several files, such as the splits of a data set, also how many edits of each occur verbatim in those before.
+    They are lengths, distances, vocabulary, duplicates and the most frequent edits. For several files, such as the
+    splits of a data set, also print how many edits of each file occur verbatim in the files before it.
 
     \b
     editvec stats edits.jsonl.gz
@@ -54,7 +55,7 @@ def _print(file: str, found: Stats, most: int) -> None:
     ):
         if counter:
             top = ", ".join(f"{printable(key)} {describe(count)}" for key, count in counter.most_common(20))
-            more = f" … {len(counter) - 20} more" if len(counter) > 20 else ""
+            more = f" and {len(counter) - 20} more" if len(counter) > 20 else ""
             out.print(f"  {name}  {top}{more}")
     table = Table(box=None, padding=(0, 2), header_style="bold")
     for title in ("", "mean", "median", "95 %", "max"):

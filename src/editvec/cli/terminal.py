@@ -1,4 +1,4 @@
-"""What a person sees: consoles, progress, tables, word diffs. Untrusted text never reaches the terminal raw."""
+"""Terminal output: consoles, progress, word diffs. Untrusted text is always escaped before it is printed."""
 
 from __future__ import annotations
 
@@ -25,63 +25,70 @@ _CONTEXT_WIDTH = 120
 
 
 def printable(text: str) -> str:
-    """Text with control, escape and direction characters shown as escapes; tabs and line feeds stay."""
+    """Escape the control and direction characters of a text, except for tabs and line feeds."""
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode(), text)
 
 
 def in_one_line(text: str) -> str:
-    """The same with line feeds and tabs as escapes too."""
+    """Escape the control and direction characters of a text, with tabs and line feeds."""
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def one_line(code: str, longest: int = 60) -> str:
-    """Return code on one line, shortened."""
+    """Return code on one line, shortened to `longest` characters."""
     line = " ".join(code.split()) or "(nothing)"
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def read_stdin() -> bytes:
-    """All of it."""
+    """Return everything on stdin.
+
+    Raises:
+        UserError: There is no stdin.
+    """
     if sys.stdin is None or sys.stdin.closed:
         raise UserError("there is no stdin to read from.")
     return sys.stdin.buffer.read()
 
 
 def console() -> Console:
-    """A console on stdout that highlights nothing by itself."""
+    """Return a console on stdout without automatic highlighting."""
     from rich.console import Console
 
     return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on stdout, for machines."""
+    """Print a value to stdout as a JSON document."""
     from editvec.core.files import to_json
 
     click.echo(to_json(value, indent=True).decode())
 
 
 def tell_filtered(count: int) -> None:
-    """Says on stderr how many files were not looked at because a filter of git rewrites them."""
+    """Print to stderr how many files were skipped because a git filter rewrites them."""
     if count:
         files = "1 file was" if count == 1 else f"{describe(count)} files were"
-        click.echo(f"{files} left out: a filter of git rewrites them (filter= in .gitattributes).", err=True)
+        click.echo(f"{files} skipped because a git filter rewrites them (filter= in .gitattributes).", err=True)
 
 
 def tell_damage(damage: Damage | None) -> None:
-    """Say on stderr how many damaged lines were skipped."""
+    """Print to stderr how many damaged lines were skipped."""
     if damage and damage.count:
         click.echo(f"editvec: skipped {damage.count} damaged lines; the first: {damage.first[0]}", err=True)
 
 
 def describe(number: float) -> str:
-    """A count as people read it: 12,345."""
+    """Return a number with thousands separators, such as 12,345."""
     return f"{number:,}"
 
 
 @contextmanager
 def progress(title: str, unit: str) -> Iterator[Callable[[int, int, int], None]]:
-    """A progress line on stderr, told (done, total, found); silent when stderr is no terminal."""
+    """Show a progress line on stderr, and yield a function that updates it: (done, total, found).
+
+    Nothing is shown if stderr is not a terminal.
+    """
     if not sys.stderr.isatty():
         yield lambda done, total, found: None
         return
@@ -106,7 +113,7 @@ def progress(title: str, unit: str) -> Iterator[Callable[[int, int, int], None]]
 
 
 def counted(edits: Iterable[Edit], title: str, total: int | None = None) -> Iterator[Edit]:
-    """The edits as they are, with a count of them on stderr while it takes; silent when stderr is no terminal."""
+    """Yield the edits, and show their count on stderr meanwhile, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield from edits
         return
@@ -123,13 +130,13 @@ def counted(edits: Iterable[Edit], title: str, total: int | None = None) -> Iter
 
 @contextmanager
 def stopwatch() -> Iterator[Callable[[], float]]:
-    """Seconds since the start."""
+    """Yield a function that returns the seconds since the start."""
     start = time.monotonic()
     yield lambda: time.monotonic() - start
 
 
 def word_diff(edit: Edit) -> tuple[Text, Text]:
-    """The two versions with what differs in colour."""
+    """Return both versions of an edit, with the differences in colour."""
     from rich.text import Text
 
     from editvec.diff import words
@@ -144,7 +151,7 @@ def word_diff(edit: Edit) -> tuple[Text, Text]:
 
 
 def shorten(edit: Edit, tokens: Tokens, *, end: bool) -> str:
-    """An edit's context on one line, spaced as the edit is: its end or its start, as much as fits."""
+    """Return an edit's context on one line, spaced like the edit: as much of its end or start as fits."""
     words = tuple([token.replace("\n", "⏎") for token in tokens])
     from editvec.core.edit import Version
     from editvec.syntax.languages import known
@@ -161,7 +168,7 @@ def shorten(edit: Edit, tokens: Tokens, *, end: bool) -> str:
 
 
 def print_edit(out: Console, edit: Edit, number: int | None = None) -> None:
-    """An edit with its origin, in its context."""
+    """Print an edit with its origin and its context."""
     from rich.text import Text
 
     head = Text()

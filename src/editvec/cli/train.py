@@ -19,33 +19,33 @@ _PLAIN_EVERY = 30.0
 @click.command()
 @click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="Folder of the run.")
-@click.option("--train", type=click.Path(path_type=Path), help="File of edits to learn from.")
+@click.option("--train", type=click.Path(path_type=Path), help="File of edits to train on.")
 @click.option(
     "--dev",
     type=click.Path(path_type=Path),
-    help="File of edits to measure progress with.  [default: one edit in twenty is held out]",
+    help="File of edits to measure progress on.  [default: one of twenty edits is held out]",
 )
-@click.option("--encoder", help="sequence, graph, bag or none.")
-@click.option("--editor", help="seq2seq or graph2tree.")
+@click.option("--encoder", help="Encoder: sequence, graph, bag or none.")
+@click.option("--editor", help="Editor: seq2seq or graph2tree.")
 @click.option("--recipe", default="default", show_default=True, help="Settings to start from: default or iclr19.")
 @click.option("--config", type=click.Path(path_type=Path), help="TOML file with settings, instead of a recipe.")
-@click.option("--init", help="Model to start from (a folder, or packaged); its sizes and vocabulary stay.")
-@click.option("--resume", is_flag=True, help="Go on with the run in the folder.")
+@click.option("--init", help="Model to start from (a folder, or packaged); its sizes and vocabulary are kept.")
+@click.option("--resume", is_flag=True, help="Continue the run in the folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def train(out: Path, as_json: bool, **options: Any) -> None:
-    """Train an encoder and an editor on a file of edits. Needs editvec[train].
+    r"""Train an encoder and an editor on a file of edits. Needs editvec[train].
 
-    The run's folder is a model as soon as one epoch is over. Ctrl-C saves where it is; --resume goes on exactly there,
-    also after a crash (at most a minute is lost). Settings are those of config.toml. With --init and another --editor,
-    that editor is new; in the folder editors/NAME of a model, trained with editor_only=true, it writes beside the
-    model's own wherever an edit is made by example.
+    The folder of the run is a usable model after the first epoch. Ctrl-C saves the state, and --resume continues
+    exactly there, also after a crash (at most a minute is lost). KEY=VALUE are settings; the run's config.toml lists
+    them all. With --init and another --editor, a new editor is trained. If it is trained with editor_only=true into the
+    folder editors/NAME of a model, that model uses it as a second editor when it edits by example.
 
     \b
     editvec train --train train.jsonl.gz --dev dev.jsonl.gz -o runs/mine
     editvec train --train edits.jsonl.gz -o runs/bag --encoder bag --recipe iclr19 epochs=10 fraction=0.2
     editvec train -o runs/mine --resume
     editvec train --init packaged --train edits.jsonl.gz -o runs/ours epochs=3
-    editvec train --init runs/ours --editor graph2tree --train edits.jsonl.gz -o runs/ours/editors/graph2tree \\
+    editvec train --init runs/ours --editor graph2tree --train edits.jsonl.gz -o runs/ours/editors/graph2tree \
         editor_only=true
     torchrun --nproc-per-node 2 -m editvec train --train train.jsonl.gz -o runs/two
     """
@@ -65,7 +65,7 @@ def train(out: Path, as_json: bool, **options: Any) -> None:
         raise click.exceptions.Exit(error.exit_code) from None
     except KeyboardInterrupt:
         saved = (out / CHECKPOINT).exists()
-        how = "stopped and saved. --resume goes on exactly from there." if saved else "stopped before training began."
+        how = "stopped and saved. Use --resume to continue." if saved else "stopped before the training began."
         raise StoppedError(how) from None
     if not leads():
         return
@@ -77,7 +77,7 @@ def train(out: Path, as_json: bool, **options: Any) -> None:
 
 @contextmanager
 def watching() -> Iterator[tuple[Callable[[Progress], None], Callable[[str], None]]]:
-    """A live line on a terminal; elsewhere a plain one now and then."""
+    """Yield functions that show progress and messages: a live line on a terminal, otherwise a line every 30 seconds."""
     import time
 
     def notice(text: str) -> None:

@@ -17,23 +17,27 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("model")
 @click.argument("file", metavar="EDITS")
-@click.option("--protocol", default="iclr19", show_default=True, type=click.Choice(["iclr19", "all-pairs"]))
+@click.option(
+    "--protocol", default="iclr19", show_default=True, type=click.Choice(["iclr19", "all-pairs"]), help="Protocol."
+)
 @label_option
 @click.option("--seeds", default=10, show_default=True, type=click.IntRange(1), help="Seed edits per label (iclr19).")
-@click.option("--pairs", type=click.IntRange(1), help="Maximum number of pairs per label, at random (all-pairs).")
+@click.option(
+    "--pairs", type=click.IntRange(1), help="Maximum number of pairs per label, chosen at random (all-pairs)."
+)
 @click.option("--seed", default=0, show_default=True, help="Random seed for the choice of seed edits and pairs.")
 @click.option("-k", default=5, show_default=True, type=click.IntRange(1), help="Candidates per edit.")
 @click.option("--plain", is_flag=True, help="Rank by the editor's probability alone, as the paper does.")
 @click.option("--journal", type=click.Path(path_type=Path), help="File for the answers.  [default: in the cache]")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def transfer(model: str, file: str, k: int, as_json: bool, **options: Any) -> None:
-    """Measure how well an edit that was shown once is applied to other edits of the same label.
+    r"""Measure how well an edit that was shown once is applied to other edits of the same label.
 
     iclr19 is the paper's protocol: 10 random seed edits per label are each applied to all edits of the label (the seed
-    included), the best seed counts, and labels are averaged. all-pairs is stricter: every edit is the seed of every
-    other (itself excluded); --pairs limits them per label. Gold is each edit with its own vector: the upper bound. The
-    editor's answers are encoded again, and the one most similar to the edit shown comes first, unless --plain. Answers
-    are kept as they come: interrupted, the same command goes on.
+    included), only the best seed counts, and labels are averaged. all-pairs is stricter: every edit is the seed of
+    every other edit of its label; --pairs limits the pairs per label. Gold uses each edit's own vector and is the upper
+    bound. Unless --plain is given, candidates are encoded again, and the one most similar to the seed edit comes first.
+    Answers are saved as they are computed: after an interruption, the same command continues.
 
     \b
     editvec transfer runs/mine csharp_fixers.jsonl.gz --plain
@@ -46,7 +50,7 @@ def transfer(model: str, file: str, k: int, as_json: bool, **options: Any) -> No
     try:
         summary = run(model, file, k=k, progress=progress, **options)
     except KeyboardInterrupt:
-        raise StoppedError("stopped. The same command goes on from here.") from None
+        raise StoppedError("stopped. Run the same command again to continue.") from None
     if as_json:
         print_json(summary.as_json())
     else:

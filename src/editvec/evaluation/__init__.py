@@ -1,1 +1,1 @@
-"""How good a model is: pure metrics, and decoding of whole files."""
+"""Measure how good a model is: metrics, decoding of edit files, probes, transfer and ratings."""

@@ -1,4 +1,4 @@
-"""A model over a file of edits: each edit's own vector, the editor's answers to it, and whether they are right."""
+"""Decode edits with a model: for each edit its own vector, the editor's candidates and whether they are right."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ _EDITS, _TOKENS = 64, 8192
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model made of one edit."""
+    """The result of a model for one edit."""
 
     edit: Edit
     candidates: tuple[Candidate, ...]
     rank: int | None
-    """The place of the true `after` among the candidates, from 1."""
+    """The rank of the true `after` among the candidates, counted from 1; None if it is not among them."""
     pruned_rank: int | None
-    """The same as the original code counts (`metrics.pruned`)."""
+    """The rank as the paper's original code counts it (`metrics.pruned`)."""
     log_prob: float
-    """Of the true `after`."""
+    """The log-probability of the true `after`."""
     num_tokens: int
     seen: bool
-    """Whether the edit is, token by token, in the training set."""
+    """Whether the training set contains the edit, compared token by token."""
     writable: bool
-    """Whether each token of `after` is in the vocabulary, before or context: where not, nobody could be right."""
+    """Whether each token of `after` can be generated or copied; if not, no candidate can be right."""
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the answer as JSON values."""
         return {
             "id": self.edit.id,
             "rank": self.rank,
@@ -59,7 +59,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Scores:
-    """The answers to some edits, in numbers."""
+    """The scores of the answers to a set of edits."""
 
     ranks: list[int | None] = field(default_factory=list)
     pruned_ranks: list[int | None] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Scores:
     writable: int = 0
 
     def add(self, answer: Answer) -> None:
-        """Counts one more."""
+        """Add one answer."""
         self.ranks.append(answer.rank)
         self.pruned_ranks.append(answer.pruned_rank)
         self.log_probs.append(answer.log_prob)
@@ -77,34 +77,34 @@ class Scores:
 
     @property
     def accuracy(self) -> Estimate:
-        """The share of edits whose best candidate is right, token by token."""
+        """Return the share of edits whose best candidate is right, compared token by token."""
         return metrics.mean(metrics.hits(self.ranks, 1))
 
     def recall(self, k: int) -> Estimate:
-        """The share of edits with the right one among the k best."""
+        """Return the share of edits with the true `after` among the k best candidates."""
         return metrics.mean(metrics.hits(self.ranks, k))
 
     @property
     def pruned_accuracy(self) -> Estimate:
-        """The accuracy as the original code counts it, on trees without operators, predefined types and modifiers."""
+        """Return the accuracy as the original code counts it; see `metrics.pruned`."""
         return metrics.mean(metrics.hits(self.pruned_ranks, 1))
 
     def pruned_recall(self, k: int) -> Estimate:
-        """The recall as the original code counts it."""
+        """Return the recall as the original code counts it; see `metrics.pruned`."""
         return metrics.mean(metrics.hits(self.pruned_ranks, k))
 
     @property
     def perplexity(self) -> float:
-        """A token, as the paper defines it."""
+        """Return the perplexity per token, as the paper defines it."""
         return metrics.perplexity(self.log_probs, self.num_tokens)
 
     @property
     def ceiling(self) -> float:
-        """The share of edits that can be written at all with this vocabulary."""
+        """Return the share of edits that can be written with this vocabulary."""
         return self.writable / len(self.ranks) if self.ranks else float("nan")
 
     def as_json(self, k: int, *, pruned: bool = False) -> dict[str, Any]:
-        """For machines; with `pruned`, also as the original code counts."""
+        """Return the scores as JSON values; with `pruned`, also those of the original code."""
         found: dict[str, Any] = {
             "edits": len(self.ranks),
             "accuracy": self.accuracy._asdict(),
@@ -120,17 +120,17 @@ class Scores:
 
 @dataclass(slots=True)
 class EvaluationReport:
-    """Scores on all edits and on those that the model was not trained on."""
+    """The scores on all edits, and on those that the model was not trained on."""
 
     all: Scores = field(default_factory=Scores)
     unseen: Scores = field(default_factory=Scores)
     too_long: int = 0
     no_tree: int = 0
     knows_seen: bool = False
-    """Whether the model's folder says what it was trained on; if not, `unseen` says nothing."""
+    """Whether the model's folder has digests of the training set; without them, `unseen` has no meaning."""
 
     def as_json(self, k: int, *, pruned: bool = False) -> dict[str, Any]:
-        """Return it as JSON values, with the recall among `k` candidates."""
+        """Return the report as JSON values, with the recall among `k` candidates."""
         return {
             "all": self.all.as_json(k, pruned=pruned),
             "unseen": self.unseen.as_json(k, pruned=pruned) if self.knows_seen else None,
@@ -139,14 +139,14 @@ class EvaluationReport:
         }
 
     def miss(self, *, seen: bool) -> None:
-        """Counts an edit whose tree the model's grammar does not know: it cannot be right, and has no perplexity."""
+        """Count an edit whose tree the model's grammar does not know as wrong; it has no perplexity."""
         self.no_tree += 1
         for scores in (self.all,) if seen else (self.all, self.unseen):
             scores.ranks.append(None)
             scores.pruned_ranks.append(None)
 
     def add(self, answer: Answer) -> None:
-        """Counts one more."""
+        """Add one answer."""
         self.all.add(answer)
         if not answer.seen:
             self.unseen.add(answer)
@@ -160,8 +160,10 @@ def answer_all(
     k: int = 5,
     seen: TrainingDigests | None = None,
 ) -> Iterator[Answer]:
-    """The answers to edits, in their order, counted in the report as they come; edits longer than the model reads, or
-    without a tree that it knows, are counted as such."""
+    """Yield the answers to edits, in their order, and add each to the report.
+
+    Edits that are longer than the model reads, or without a tree that it knows, have no answer; the report counts them.
+    """
     edits = iter(edits)
     while window := list(islice(edits, _WINDOW)):
         pairs = []
@@ -189,8 +191,8 @@ def _answer(
     found: list[Candidate],
     seen: TrainingDigests | None,
 ) -> Answer:
-    # What the model reads is what it can be asked to write: lower-cased where it lower-cases. A token that it could
-    # not name is wrong whatever the true one is.
+    # The answer is compared with the tokens as the model reads them, so it is lower-cased if the model lower-cases. A
+    # token that the model cannot write counts as wrong, whatever the true token is.
     truth = read_tokens(edit, lowercase=model.config.lowercase)[1]
     written = [candidate.tokens for candidate in found]
     reach = example.after < len(model.vocab) if not model.config.copy else True
@@ -208,7 +210,7 @@ def _answer(
 
 
 def _log_probs(model: EditModel, examples: Sequence[Example]) -> list[float]:
-    """The log-probability of each true `after`, given its edit's vector."""
+    """Return the log-probability of each true `after`, given its edit's vector: [examples]."""
     answers = np.empty(len(examples))
     for places in by_length(examples, _EDITS, _TOKENS):
         answers[places] = model.network(model.collate([examples[place] for place in places]))

@@ -28,11 +28,11 @@ def evaluate(
 ) -> EvaluationReport:
     """Measure how often a model, given an edit's vector and its `before`, writes its `after`.
 
-    The report has a part for all edits and one for those that were not seen in training. Every edit's candidates and
-    rank are written to `out` as JSON lines.
+    The report has scores for all edits, and scores for those that were not seen in training. Every edit's candidates
+    and rank are written to `out` as JSON lines.
 
     Raises:
-        UserError: There is no such model or file, or the model can read none of its edits.
+        UserError: The model or the file does not exist, or the model can read none of the edits.
 
     Example:
         >>> import editvec
@@ -50,5 +50,5 @@ def evaluate(
             if stream is not None:
                 stream.write(orjson.dumps(answer.as_json()) + b"\n")
     if not report.all.ranks:
-        raise UserError(f"{file} has no edit that this model can read.")
+        raise UserError(f"{file} has no edit that this model can read. Give another file or another model.")
     return report

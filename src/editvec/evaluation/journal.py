@@ -1,4 +1,7 @@
-"""Answers on disk as they come, so that a long evaluation goes on where it was; its first line says of what."""
+"""A journal: answers are written to disk as they are computed, so that a long evaluation can be continued.
+
+The first line of the file is a digest of what is evaluated.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from editvec.core.files import cache_home
 
 
 class PairJournal:
-    """The ranks of a plan's pairs, in its order. A chunk that a killed process wrote half of is dropped."""
+    """The ranks of a plan's pairs, in the order of the plan. An incomplete chunk of a killed process is dropped."""
 
     def __init__(self, path: Path, about: Sequence[object]) -> None:
         self.path = path
@@ -24,18 +27,22 @@ class PairJournal:
 
     @classmethod
     def in_cache(cls, about: Sequence[object]) -> PairJournal:
-        """A journal in the user's cache, under what it is about."""
+        """Return a journal in the user's cache, named after the digest of what is evaluated."""
         return cls(cache_home() / "transfer" / f"{_digest(about)}.jsonl", about)
 
     def load(self, most: int) -> NDArray[np.int64]:
-        """What is known already."""
+        """Return the ranks that are known already, at most `most`.
+
+        Raises:
+            UserError: The file belongs to another evaluation, or has more ranks than there are pairs.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not self.path.exists() or not self.path.stat().st_size:
             self.path.write_bytes(self._head)
             return np.zeros(0, np.int64)
         lines = self.path.read_bytes().splitlines(keepends=True)
         if lines[0] != self._head:
-            raise UserError(f"{self.path} is about something else. Choose another file, or remove it.")
+            raise UserError(f"{self.path} belongs to another evaluation. Choose another file, or remove this one.")
         ranks: list[int] = []
         whole = len(lines[0])
         for line in lines[1:]:
@@ -49,11 +56,11 @@ class PairJournal:
             whole += len(line)
         os.truncate(self.path, whole)
         if len(ranks) > most:
-            raise UserError(f"{self.path} has more answers than there are questions. Remove it.")
+            raise UserError(f"{self.path} has more answers than there are pairs. Remove it and run again.")
         return np.array(ranks, np.int64)
 
     def add(self, ranks: NDArray[np.int64]) -> None:
-        """Keeps a chunk."""
+        """Append a chunk of ranks."""
         with self.path.open("ab") as stream:
             stream.write(orjson.dumps(ranks.tolist()) + b"\n")
             stream.flush()

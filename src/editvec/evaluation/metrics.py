@@ -1,4 +1,7 @@
-"""Ranks, percentages, perplexity and their intervals: plain numbers in, plain numbers out."""
+"""Metrics and their intervals: ranks, perplexity, retrieval and agreement.
+
+All functions take and return plain numbers and token sequences.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from numpy.typing import NDArray
 
 
 class Estimate(NamedTuple):
-    """A number with the interval that holds it in 95 of 100 resamplings."""
+    """A number with its 95 % bootstrap interval."""
 
     value: float
     low: float
@@ -19,7 +22,7 @@ class Estimate(NamedTuple):
 
 
 def rank_of(answer: Sequence[str], candidates: Sequence[Sequence[str]]) -> int | None:
-    """The place of the answer among candidates, from 1; None when it is not there."""
+    """Return the rank of the answer among candidates, counted from 1, or None if it is not among them."""
     wanted = tuple(answer)
     return next((at for at, candidate in enumerate(candidates, 1) if tuple(candidate) == wanted), None)
 
@@ -39,8 +42,11 @@ _OPERATOR, _TYPE = "<operator>", "<type>"
 
 
 def pruned(tokens: Sequence[str]) -> tuple[str, ...]:
-    """What the original code compares of C# tokens: its trees have a node, but no token, for an operator and for a
-    predefined type, and nothing at all for modifiers, `ref`, `out` and `in`. So `a + b` is `a - b` there, not `a`."""
+    """Return the C# tokens that the paper's original code compares.
+
+    Its trees have a node without a token for an operator and for a predefined type, and nothing for modifiers, `ref`,
+    `out` and `in`. So `a + b` equals `a - b` there, but not `a`.
+    """
     kept = []
     for before, token in zip(("", *tokens), tokens, strict=False):
         if token in _OPERATORS:
@@ -48,25 +54,29 @@ def pruned(tokens: Sequence[str]) -> tuple[str, ...]:
         elif token in _TYPES:
             kept.append(_TYPE)
         elif token not in _UNSEEN or (token == "in" and before not in ("(", ",")):
-            # The `in` of a loop is no modifier.
+            # The `in` of a loop is not a modifier.
             kept.append(token)
     return tuple(kept)
 
 
 def pruned_rank(answer: Sequence[str], candidates: Sequence[Sequence[str]]) -> int | None:
-    """The place of the answer among candidates as the original code counts: what it sees no difference between is one
-    candidate."""
+    """Return the rank of the answer as the original code counts it.
+
+    Candidates between which that code sees no difference count as one.
+    """
     return rank_of(pruned(answer), list(dict.fromkeys(map(pruned, candidates))))
 
 
 def hits(ranks: Sequence[int | None], k: int) -> NDArray[np.float64]:
-    """For each rank 1 where it is at most k, else 0."""
+    """Return 1 for each rank that is at most k, and 0 for the others: [ranks]."""
     return np.array([rank is not None and rank <= k for rank in ranks], np.float64)
 
 
 def perplexity(log_probs: Sequence[float], num_tokens: Sequence[int]) -> float:
-    """The paper's: exp of the mean over edits of −log p(after) / tokens of after. The end of the sequence is in the
-    probability, not among the tokens."""
+    """Return the paper's perplexity: exp of the mean over edits of −log p(after) / tokens of after.
+
+    The probability includes the end of the sequence; the number of tokens does not.
+    """
     if not log_probs:
         return math.nan
     pairs = zip(log_probs, num_tokens, strict=True)
@@ -74,7 +84,7 @@ def perplexity(log_probs: Sequence[float], num_tokens: Sequence[int]) -> float:
 
 
 def mean(values: NDArray[np.float64], *, resamples: int = 1000, seed: int = 0) -> Estimate:
-    """The mean with its bootstrap interval (percentiles of resampled means)."""
+    """Return the mean with its bootstrap interval (percentiles of resampled means)."""
     if not len(values):
         return Estimate(math.nan, math.nan, math.nan)
     chance = np.random.default_rng(seed)
@@ -88,32 +98,37 @@ def mean(values: NDArray[np.float64], *, resamples: int = 1000, seed: int = 0) -
 
 
 def by_rank(scores: NDArray[np.float64], *, seed: int = 0) -> NDArray[np.int64]:
-    """The places of scores, the best first. Ties are in an order of chance, so that the order of a file is worth
-    nothing: two scores tie when they are equal to a millionth."""
+    """Return the indices of scores, the highest score first: [scores].
+
+    Scores are tied if they are equal when rounded to six decimals. Ties are broken at random, so that the order of a
+    file has no effect.
+    """
     chance = np.random.default_rng(seed).permutation(len(scores))
     return chance[np.argsort(-np.round(scores[chance], 6), kind="stable")]
 
 
 def average_precision(relevant: Sequence[bool] | NDArray[np.bool_]) -> float:
-    """Of a ranking: the mean, over its relevant places, of the share of relevant ones up to there."""
+    """Return the average precision: the mean, over the ranks of relevant items, of the precision up to that rank."""
     found = np.flatnonzero(relevant)
     return float(((1 + np.arange(len(found))) / (1 + found)).mean()) if len(found) else math.nan
 
 
 def recall_at(relevant: Sequence[bool] | NDArray[np.bool_], k: int) -> float:
-    """Of a ranking: the relevant ones among the first k, of as many as could be there."""
+    """Return the number of relevant items among the first k, divided by the largest possible number."""
     total = int(np.sum(relevant))
     return float(np.sum(relevant[:k])) / min(k, total) if total else math.nan
 
 
 def dcg(gains: Sequence[float], k: int) -> float:
-    """Discounted cumulative gain: (2^gain - 1) / log2(1 + place), summed over the first k (Manning et al., 2008)."""
+    """Return the DCG: (2^gain - 1) / log2(1 + rank), summed over the first k (Manning et al., 2008)."""
     return float(sum((2**gain - 1) / math.log2(1 + place) for place, gain in enumerate(gains[:k], 1)))
 
 
 def ndcg(gains: Sequence[float], k: int, *, pool: Sequence[float] | None = None) -> float:
-    """DCG as a share of the best order's: of these gains, or of a larger pool of judged ones. Without any gain to be
-    had it is not defined (NaN)."""
+    """Return the DCG divided by the DCG of the best order.
+
+    The best order is that of these gains, or of a larger pool of judged ones. NaN if no gain is possible.
+    """
     best = dcg(sorted(gains if pool is None else pool, reverse=True), k)
     return dcg(gains, k) / best if best else math.nan
 
@@ -122,8 +137,10 @@ def ndcg(gains: Sequence[float], k: int, *, pool: Sequence[float] | None = None)
 
 
 def fleiss_kappa(ratings: Sequence[Sequence[int]] | NDArray[np.int64], num_values: int) -> float:
-    """Fleiss' kappa of items that the same number of raters rated: [items, raters], values from 0. NaN where chance
-    alone would agree, or with one rater."""
+    """Return Fleiss' kappa of ratings of the shape [items, raters], with values from 0 to `num_values` - 1.
+
+    Every item must have the same number of raters. NaN for one rater, or if raters would always agree by chance.
+    """
     table = np.array([np.bincount(row, minlength=num_values) for row in ratings], np.float64)
     if not len(table) or (raters := table[0].sum()) < 2:
         return math.nan

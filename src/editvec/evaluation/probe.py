@@ -1,7 +1,8 @@
-"""What vectors know about labels: whether the nearest edit has the same label, and whether groups are labels.
+"""Probe vectors with labels: whether the nearest edit has the same label, and whether clusters match the labels.
 
-A verbatim copy of an edit is never its neighbour: finding it needs no vectors. Reported on all edits and on distinct
-ones (one of each before, after and label). Ties among neighbours are broken by chance, not by the order of the file.
+A verbatim copy of an edit never counts as its neighbour, because finding it needs no vectors. Results are reported on
+all edits and on distinct ones (one of each before, after and label). Ties among neighbours are broken at random, not by
+the order of the file.
 """
 
 from __future__ import annotations
@@ -32,29 +33,30 @@ from editvec.vectors.vectorisers.base import Vectors
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One set of edits in numbers."""
+    """The results on one set of edits."""
 
     edits: int
     accuracy: Estimate
-    """The share of edits whose nearest one has their label."""
+    """The share of edits whose nearest neighbour has the same label."""
     macro: float
-    """The same, averaged over labels."""
+    """The accuracy averaged over labels."""
     recall: float
-    """Of the k nearest, how many have the label, of as many as could."""
+    """The mean number of the k nearest with the same label, divided by the largest possible number."""
     precision: float
-    """Mean average precision over all others."""
+    """The mean average precision over all other edits."""
     silhouette: float
-    """Of the labels, by cosine."""
+    """The silhouette of the labels, by cosine."""
     rand: float
-    """Adjusted Rand index of k-means with as many groups as labels."""
+    """The adjusted Rand index of k-means with as many clusters as labels."""
     v_measure: float
+    """The V-measure of the same clusters."""
     by_label: dict[str, float]
-    """Nearest-neighbour accuracy of each label."""
+    """The nearest-neighbour accuracy of each label."""
     confused: list[tuple[str, str, int]]
-    """(label, the neighbour's label, how often), the most frequent first."""
+    """Triples of label, wrong label of the nearest neighbour and count, the most frequent first."""
 
     def as_json(self, k: int) -> dict[str, Any]:
-        """For machines."""
+        """Return the results as JSON values, with the recall among the `k` nearest."""
         return {
             "edits": self.edits,
             "accuracy": self.accuracy._asdict(),
@@ -71,7 +73,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What the vectors of one vectoriser know."""
+    """The results for the vectors of one vectoriser."""
 
     name: str
     dim: int
@@ -80,7 +82,7 @@ class Probe:
     unread: int
 
     def as_json(self, k: int) -> dict[str, Any]:
-        """For machines."""
+        """Return the results as JSON values, with the recall among the `k` nearest."""
         sides = {"all": self.all.as_json(k), "distinct": self.distinct.as_json(k)}
         return {"model": self.name, "dim": self.dim, "unread": self.unread, **sides}
 
@@ -95,7 +97,7 @@ def probe_vectors(
     unread: int = 0,
     watch: Callable[[int], None] = lambda done: None,
 ) -> Probe:
-    """Measures the vectors of labelled edits."""
+    """Measure how well the vectors of labelled edits predict the labels."""
     units = unit(np.asarray(vectors, np.float32))
     forms = np.array([token_hash(edit) for edit in edits], np.uint64)
     known = np.array(labels)
@@ -169,10 +171,10 @@ def probe(
 ) -> list[Probe]:
     """Measure what vectors know about labelled edits, for each model: a folder, "packaged", "tfidf" or "diff".
 
-    At most `sample` edits are taken, at random; `label` says where an edit's label is.
+    At most `sample` edits are used, chosen at random. `label` names the part of an edit that is its label.
 
     Raises:
-        UserError: No edit has a label, or there is no such model.
+        UserError: No edit has a label, or a model does not exist.
 
     Example:
         >>> import editvec
@@ -182,7 +184,7 @@ def probe(
     chosen = [edit for _, edit in select(edit_files.read(file), number=sample, seed=0)]
     labelled = [(edit, found) for edit in chosen if (found := label_of(edit, label))]
     if not labelled:
-        raise UserError(f"no edit of {file} has a label (--label {label}).")
+        raise UserError(f"no edit of {file} has a label (--label {label}). Choose another --label.")
     edits = [edit for edit, _ in labelled]
     probes = []
     with progress("Probing", "models") as advance:

@@ -1,8 +1,8 @@
-"""People rate neighbours: what is put before them, what they said, and what it says about each system.
+"""Ratings of neighbours by people: the rating task, the ratings, and the scores of each system.
 
-A task holds queries, and for each the neighbours that several systems found, pooled: an edit that two systems found is
-rated once. A rating is 0 (unrelated), 1 (similar) or 2 (the same edit), as in the paper. One file a rater, a line a
-rating, the last one counts.
+A task contains queries, and for each query the pooled neighbours that several systems found: an edit that two systems
+found is rated once. A rating is 0 (unrelated), 1 (similar) or 2 (the same edit), as in the paper. Each rater has a file
+with one rating per line; the last rating of a neighbour counts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _RATER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class RatedNeighbour:
-    """An edit as a rater sees it: texts that take turns, what stayed and what changed."""
+    """An edit as a rater sees it: both versions as texts that are alternately unchanged and changed."""
 
     id: str
     before: tuple[str, ...]
@@ -45,49 +45,54 @@ class RatedNeighbour:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """An edit, and what the systems found for it, in an order of chance."""
+    """An edit, and the neighbours that the systems found for it, in random order."""
 
     edit: RatedNeighbour
     size: int
-    """Its token edit distance."""
+    """The token edit distance of the edit."""
     candidates: tuple[RatedNeighbour, ...]
     ranks: Mapping[str, tuple[int, ...]]
-    """For each system its candidates by their places here, the nearest first."""
+    """The candidates of each system, as indices into `candidates`, the nearest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatingTask:
-    """What is to be rated."""
+    """The queries and candidates to rate."""
 
     k: int
     queries: tuple[Query, ...]
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Their names."""
+        """Return the names of the systems."""
         return tuple(self.queries[0].ranks) if self.queries else ()
 
     def save(self, folder: Path) -> None:
-        """Writes it into a folder."""
+        """Write the task to a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / TASK, orjson.dumps(asdict(self)))
 
     @classmethod
     def load(cls, folder: Path) -> RatingTask:
-        """Reads what `save` wrote."""
+        """Load what `save` wrote.
+
+        Raises:
+            UserError: There is no task in the folder.
+            BadInputError: The task is damaged.
+        """
         path = folder / TASK
         if not path.is_file():
             raise UserError(
-                f"{folder} holds nothing to rate. Name the indexes to compare: editvec rate {folder} INDEX…"
+                f"{folder} contains no rating task. Give the indexes to compare: editvec rate {folder} INDEX..."
             )
         try:
             found = orjson.loads(path.read_bytes())
             queries = tuple(_query(each) for each in found["queries"])
             task = cls(int(found["k"]), queries)
             if any(tuple(each.ranks) != task.systems for each in queries):
-                raise ValueError("queries have different systems")
+                raise ValueError("the queries have different systems")
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadInputError(path, None, f"not a rating task ({error})") from None
+            raise BadInputError(path, None, f"not a rating task ({error}). Make a new one in another folder.") from None
         return task
 
 
@@ -99,7 +104,7 @@ def _query(found: dict[str, Any]) -> Query:
     candidates = tuple(_shown(each) for each in found["candidates"])
     ranks = {str(name): tuple(int(place) for place in places) for name, places in found["ranks"].items()}
     if any(not 0 <= place < len(candidates) for places in ranks.values() for place in places):
-        raise ValueError("a rank names no candidate")
+        raise ValueError("a rank refers to a candidate that does not exist")
     return Query(_shown(found["edit"]), int(found["size"]), candidates, ranks)
 
 
@@ -109,10 +114,16 @@ def _as_shown(edit: Edit) -> RatedNeighbour:
 
 
 def make_task(indexes: Mapping[str, Index], *, num_queries: int = 200, k: int = 3, seed: int = 0) -> RatingTask:
-    """Random edits that all indexes have, and their `k` nearest in each; verbatim copies are no neighbours."""
+    """Make a rating task: random edits that all indexes have, and their `k` nearest neighbours in each index.
+
+    Verbatim copies of an edit do not count as neighbours.
+
+    Raises:
+        UserError: No index is given, or the indexes have no edit in common.
+    """
     known = [dict(zip(index.ids, range(len(index)), strict=True)) for index in indexes.values()]
     if not known:
-        raise UserError("name at least one index to take neighbours from.")
+        raise UserError("give at least one index.")
     shared = sorted(set(known[0]).intersection(*known[1:]))
     if not shared:
         raise UserError("the indexes have no edit in common. Encode the same edits with each model.")
@@ -147,18 +158,22 @@ def make_task(indexes: Mapping[str, Index], *, num_queries: int = 200, k: int = 
 
 
 class Ratings:
-    """One rater's ratings, on disk after each."""
+    """The ratings of one rater. Each is written to disk at once."""
 
     def __init__(self, folder: Path, rater: str) -> None:
         if not _RATER.fullmatch(rater):
-            raise UserError(f"{rater!r}: a rater's name is made of letters, digits, - and _.")
+            raise UserError(f"{rater!r} is not valid: a rater's name consists of letters, digits, - and _.")
         self.path = folder / f"{rater}.ratings.jsonl"
         self.values: dict[tuple[int, int], int] = _read_ratings(self.path)
 
     def rate(self, task: RatingTask, query: int, candidate: int, value: int) -> None:
-        """Keeps a rating. ValueError when there is no such thing to rate."""
+        """Save a rating.
+
+        Raises:
+            ValueError: The query or the candidate does not exist, or the value is not 0, 1 or 2.
+        """
         if not (0 <= query < len(task.queries) and 0 <= candidate < len(task.queries[query].candidates)):
-            raise ValueError("no such candidate")
+            raise ValueError("there is no such candidate")
         if value not in range(VALUES):
             raise ValueError("a rating is 0, 1 or 2")
         with self.path.open("ab") as stream:
@@ -174,53 +189,58 @@ def _read_ratings(path: Path) -> dict[tuple[int, int], int]:
         try:
             query, candidate, value = orjson.loads(line)
             if not all(isinstance(each, int) for each in (query, candidate, value)) or value not in range(VALUES):
-                raise ValueError("three numbers expected")
+                raise ValueError("three numbers expected: query, candidate, value")
         except (orjson.JSONDecodeError, ValueError, TypeError) as error:
-            raise BadInputError(path, number, f"not a rating ({error})") from None
+            raise BadInputError(path, number, f"not a rating ({error}). Remove this line.") from None
         values[query, candidate] = value
     return values
 
 
 def read_all(folder: Path) -> dict[str, dict[tuple[int, int], int]]:
-    """All raters' ratings."""
+    """Return the ratings of all raters, by rater."""
     suffix = ".ratings.jsonl"
     return {path.name.removesuffix(suffix): _read_ratings(path) for path in sorted(folder.glob(f"*{suffix}"))}
 
 
 @dataclass(frozen=True, slots=True)
 class SystemScore:
-    """What the raters think of one system: means over the queries that were rated in full."""
+    """The scores of one system: means over the queries whose candidates were all rated."""
 
     system: str
     queries: int
     dcg: Estimate
     ndcg: Estimate
     accuracy: Estimate
-    """How often the nearest edit was rated 2."""
+    """The share of queries whose nearest edit was rated 2."""
     dcg_by_size: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class RatingReport:
-    """What came of it."""
+    """The scores of all systems, and the agreement of the raters."""
 
     k: int
     raters: tuple[str, ...]
     ratings: int
     kappa: float
-    """Fleiss', over the candidates that every rater rated."""
+    """Fleiss' kappa over the candidates that every rater rated."""
     systems: tuple[SystemScore, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the report as JSON values."""
         return asdict(self)
 
 
 def report(task: RatingTask, ratings: Mapping[str, Mapping[tuple[int, int], int]]) -> RatingReport:
-    """Scores of each system, averaged over raters and queries. A query counts for a rater who rated all of it; it has
-    no NDCG where nothing in the pool is related."""
+    """Return the scores of each system, averaged over raters and queries.
+
+    A query counts for a rater who rated all of its candidates. It has no NDCG if none of them is related.
+
+    Raises:
+        UserError: There are no ratings.
+    """
     if not any(ratings.values()):
-        raise UserError("nothing has been rated yet.")
+        raise UserError("nothing has been rated yet. Rate first: leave --report out.")
     every = [set(values) for values in ratings.values()]
     common = sorted(set.intersection(*every))
     kappa = metrics.fleiss_kappa([[values[item] for values in ratings.values()] for item in common], VALUES)

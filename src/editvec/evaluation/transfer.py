@@ -1,12 +1,13 @@
-"""One edit shown, applied elsewhere: the vector of a seed edit, the editor's answers to other edits of its label.
+"""One-shot transfer: apply the vector of a seed edit to other edits with the same label, and score the answers.
 
-Everything is a list of pairs (seed, target): the vector of one, the `before` and context of the other. A pair of an
-edit with itself is the upper bound ("gold"). Two protocols, which must not be mixed:
+A plan is a list of pairs (seed, target). The editor gets the vector of the seed, and the `before` and context of the
+target. A pair of an edit with itself is the upper bound ("gold"). There are two protocols, whose results cannot be
+compared:
 
-- `iclr19`, the paper's: 10 random seeds a label, each with all edits of the label, itself included. The best seed of a
-  label counts; the mean over labels.
-- `all-pairs`: every edit as the seed of every other, itself excluded, or so many pairs a label at random. All count;
-  over pairs, and the mean over labels.
+- `iclr19`, the paper's: 10 random seeds per label are each applied to all edits of the label, the seed included. Only
+  the best seed of a label counts. The score is the mean over labels.
+- `all-pairs`: every edit is the seed of every other edit of its label, itself excluded; the number of pairs per label
+  can be limited, then they are chosen at random. All pairs count. The scores are the means over pairs and over labels.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ _RESAMPLES = 1000
 
 @dataclass(frozen=True, slots=True)
 class TransferPlan:
-    """Which seed is tried on which target, by their places among the edits."""
+    """The pairs of seed and target, as indices into the edits."""
 
     protocol: str
     labels: tuple[str, ...]
-    """Of the edits."""
+    """The labels of the edits."""
     seeds: NDArray[np.int64]
     targets: NDArray[np.int64]
 
@@ -64,8 +65,11 @@ def plan(
     alike: bool = False,
     seed: int = 0,
 ) -> TransferPlan:
-    """The pairs of a protocol, the gold ones first. `max_pairs` is for each label of `all-pairs`; where all vectors
-    are alike (no encoder), one seed says what ten would."""
+    """Return the pairs of a protocol, the gold ones first.
+
+    `num_seeds` is for `iclr19`; `max_pairs` is the maximum per label for `all-pairs`. `alike` says that all vectors are
+    equal (no encoder); then `iclr19` needs only one seed per label.
+    """
     seeds, targets = list(range(len(labels))), list(range(len(labels)))
     known = np.array(labels)
     for number, label in enumerate(sorted(set(labels))):
@@ -89,7 +93,7 @@ def _other_pairs(
     numbers = np.arange(total)
     if most is not None and most < total:
         numbers = np.sort(chance.choice(total, most, replace=False))
-    # Pair n of the table without its diagonal.
+    # Pair n is cell n of the square table of members without its diagonal.
     ones, others = numbers // max(1, size - 1), numbers % max(1, size - 1)
     others = others + (others >= ones)
     return list(zip(members[ones], members[others], strict=True))
@@ -105,9 +109,12 @@ def answer_pairs(
     journal: PairJournal | None = None,
     watch: Callable[[int, int, int], None] = lambda done, total, right: None,
 ) -> Ranks:
-    """For each pair the rank of the target's true `after` among the `k` best answers, or NEVER. Vectors are computed
-    once; what the journal has is not computed again. An edit that the model cannot read is never right. `plain` takes
-    the editor by its word, as the paper does; else its answers are read back (`EditModel.write_like`)."""
+    """Return for each pair the rank of the target's true `after` among the `k` best answers, or NEVER: [pairs].
+
+    Each vector is computed once, and pairs that the journal has are not computed again. The rank is NEVER if the model
+    cannot read the seed or the target. With `plain`, answers are ranked by the editor's probability alone, as in the
+    paper; otherwise they are encoded again, and those most similar to the seed come first (`FewShotEditor.write_like`).
+    """
     examples = [_example(model, edit) for edit in edits]
     readable = [place for place, example in enumerate(examples) if example is not None]
     shown = FewShotEditor(model).show([edits[place] for place in readable])
@@ -150,19 +157,19 @@ def _example(model: EditModel, edit: Edit) -> Example | None:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How often the first answer was right, and how often one of the k."""
+    """How often the first answer was right, and how often one of the k answers was."""
 
     accuracy: Estimate
     recall: Estimate
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the score as JSON values."""
         return {"accuracy": self.accuracy._asdict(), "recall": self.recall._asdict()}
 
 
 @dataclass(frozen=True, slots=True)
 class LabelScore:
-    """One label: how many edits and pairs, its score, and that of the edits' own vectors."""
+    """One label: its numbers of edits and pairs, its score, and the score with the edits' own vectors."""
 
     label: str
     edits: int
@@ -170,22 +177,22 @@ class LabelScore:
     score: Score
     gold: Score
     best_seed: int | None
-    """The place of the edit whose vector did best (`iclr19`)."""
+    """The index of the seed edit with the best score (`iclr19`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A protocol's result."""
+    """The result of a protocol."""
 
     protocol: str
     labels: tuple[LabelScore, ...]
     macro: Score
     micro: Score | None
-    """Over all pairs; None for `iclr19`, which has none."""
+    """The score over all pairs; None for `iclr19`, which has no such score."""
     gold: Score
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the summary as JSON values."""
         return {
             "protocol": self.protocol,
             "macro": self.macro.as_json(),
@@ -206,8 +213,11 @@ class Summary:
 
 
 def summarise(made: TransferPlan, ranks: Ranks, *, k: int = 5, seed: int = 0) -> Summary:
-    """Scores with bootstrap intervals: edits are resampled within each label (`iclr19`: the targets, and the best seed
-    is chosen anew each time; `all-pairs`: the seeds, with all that was asked of them)."""
+    """Return the scores with bootstrap intervals.
+
+    Edits are resampled within each label. For `iclr19` the targets are resampled, and the best seed is chosen again
+    each time; for `all-pairs` the seeds are resampled, each with all of its pairs.
+    """
     known = np.array(made.labels)
     number = len(known)
     rows = []
@@ -242,13 +252,14 @@ def summarise(made: TransferPlan, ranks: Ranks, *, k: int = 5, seed: int = 0) ->
 
 @dataclass(frozen=True, slots=True)
 class _Resampled:
-    """A number, and what it was in each resampling."""
+    """A number, and its value in each resampling."""
 
     value: float
     draws: NDArray[np.float64]
 
     @property
     def estimate(self) -> Estimate:
+        """Return the number with its 95 % interval."""
         if np.isnan(self.value):
             return Estimate(self.value, self.value, self.value)
         low, high = np.percentile(self.draws, [2.5, 97.5])
@@ -260,7 +271,7 @@ def _score(accuracy: _Resampled, recall: _Resampled) -> Score:
 
 
 def _average(parts: Sequence[tuple[_Resampled, _Resampled]], weights: NDArray[np.float64]) -> Score:
-    """The weighted mean over labels; a label without pairs has no say."""
+    """Return the weighted mean over labels; labels without pairs are left out."""
     both = []
     for side in (0, 1):
         kept = [(part[side], weight) for part, weight in zip(parts, weights, strict=True) if part[side].value >= 0]
@@ -275,7 +286,7 @@ def _average(parts: Sequence[tuple[_Resampled, _Resampled]], weights: NDArray[np
 
 
 def _table(made: TransferPlan, hit: NDArray[np.bool_], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Hits as [seeds, targets]."""
+    """Return hits as a table: [seeds, targets]."""
     num_seeds = len(np.unique(made.seeds[pairs]))
     return hit[pairs].astype(float).reshape(num_seeds, -1)
 
@@ -319,11 +330,12 @@ def transfer(
     """Measure how well an edit that was shown once is applied to other edits of the same label.
 
     Protocol "iclr19" is the paper's: the best of `seeds` random seed edits per label, applied to all edits of the
-    label. "all-pairs" takes every edit as the seed of every other, at most `pairs` per label. With `plain`, the
-    editor's answers are not ranked by reading them back. Answers are kept in `journal`, by default in the cache, so
-    that an interrupted call goes on.
+    label. "all-pairs" takes every edit as the seed of every other, at most `pairs` per label. With `plain`, answers are
+    ranked by the editor's probability alone. Answers are saved in `journal`, by default in the cache, so that an
+    interrupted call can be continued.
 
-    Raises: UserError: No edit has a label, or there is no such model.
+    Raises:
+        UserError: No edit has a label, or the model does not exist.
 
     Example:
         >>> import editvec
@@ -334,7 +346,7 @@ def transfer(
     labelled = [(edit, label_of(edit, label)) for edit in edit_files.read(file, trees=trained.needs_trees)]
     edits = [edit for edit, found in labelled if found]
     if not edits:
-        raise UserError(f"no edit of {file} has a label (--label {label}).")
+        raise UserError(f"no edit of {file} has a label (--label {label}). Choose another --label.")
     alike = trained.model.config.encoder == "none"
     made = plan(
         [found for _, found in labelled if found], protocol, num_seeds=seeds, max_pairs=pairs, alike=alike, seed=seed

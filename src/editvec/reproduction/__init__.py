@@ -1,4 +1,4 @@
-"""The paper's tables and figures again, by name: trains what is missing, reuses what is there, compares."""
+"""Reproduce the paper's tables and figures: train missing models, reuse existing ones, compare the numbers."""
 
 from editvec.reproduction.artifacts import Artifacts
 from editvec.reproduction.tables import TABLES, Table, budget, make

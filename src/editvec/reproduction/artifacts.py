@@ -1,6 +1,7 @@
-"""Where reproductions are made: a folder with models, results and indexes. What is there is not made again.
+"""The artifacts of a reproduction: a folder with models, results and indexes that are made once and then reused.
 
-A model is trained under its name; interrupted, its training goes on. A result is a JSON file under its name.
+Each model has a folder under its name, and an interrupted training is continued. Each result is a JSON file under its
+name.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
     for encoder in ("sequence", "bag")
 }
 SMOKE = 0.05
-"""Up to this fraction of the data a reproduction only shows that everything runs: with small models, in one epoch."""
+"""Largest fraction of the data for a test run with small models and one epoch, which only shows that all runs."""
 _SMALL: Mapping[str, Any] = {
     "vocab_size": 2000,
     "embed_dim": 32,
@@ -44,53 +45,57 @@ _SMALL: Mapping[str, Any] = {
     "graph_steps": 2,
 }
 _SPEED = {"seq2seq": 200.0, "graph2tree": 100.0}
-"""Edits trained a second on two cores, to say beforehand how long it will take."""
+"""Edits trained per second on two cores, to estimate how long a training takes."""
 _SMALL_FASTER = 3.0
-"""So many times as fast are small models."""
+"""How many times as fast the training of small models is."""
 _FEW = 50
-"""Edits of a test set: a model that has hardly learned anything does not know where to stop, and takes long."""
+"""Test edits in a test run. A hardly trained model is slow, because it does not predict the end of the output."""
 _FEWEST = 3
-"""Edits of a label, however small a fraction is taken."""
+"""Minimum edits per label, however small the fraction is."""
 _FILES = {"code": ("githubedits", "jsonl.gz"), "prose": ("prose_edits", "tsv.gz")}
 
 
 @dataclass(slots=True)
 class Artifacts:
-    """A folder to work in, the data, and how much of it is used."""
+    """The folder of a reproduction, the data, and the amount of data that is used."""
 
     folder: Path
     data: Path
     fraction: float = 1.0
-    """Of all edits: those to learn from, and those that are asked about."""
+    """The share of all edits that is used, both to train and to evaluate."""
     epochs: int | None = None
     limit: int | None = None
-    """At most so many edits of a test set."""
+    """The maximum number of edits of a test set or an index."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """For every model, on top of its recipe: for runs that only try the machinery."""
+    """Settings of every model that override its recipe, for test runs."""
     notice: Callable[[str], None] = lambda text: None
     watch: Callable[[Progress], None] = lambda progress: None
 
     @property
     def is_smoke(self) -> bool:
-        """Whether the numbers mean nothing."""
+        """Return whether this is a test run, whose numbers have no meaning."""
         return self.fraction <= SMOKE
 
     @property
     def num_epochs(self) -> int:
-        """Of every training."""
+        """Return the number of epochs of every training."""
         return self.epochs or (1 if self.is_smoke else 12)
 
     def file(self, side: str, kind: str = "code") -> Path:
-        """An edit file: train, dev or test of code or prose, as published or as Parquet."""
+        """Return the path of an edit file: train, dev or test of code or prose, as published or as Parquet.
+
+        Raises:
+            UserError: There is no such file.
+        """
         folder, ending = _FILES[kind]
         for name in (f"{side}.parquet", f"{side}.{ending}", f"{side}.{ending.removesuffix('.gz')}"):
             if (self.data / folder / name).is_file():
                 return self.data / folder / name
         missing = self.data / folder / f"{side}.{ending}"
-        raise UserError(f"{missing} does not exist. Name the data folder with --data or $EDITVEC_DATA.")
+        raise UserError(f"{missing} does not exist. Give the data folder with --data or $EDITVEC_DATA.")
 
     def part(self, side: str, kind: str = "code") -> Path:
-        """The fraction of an edit file that is used at all, read once for all models."""
+        """Return a file with the fraction of an edit file that is used; it is written once for all models."""
         whole = self.file(side, kind)
         if self.fraction >= 1:
             return whole
@@ -101,11 +106,11 @@ class Artifacts:
         return part if edit_files.count(part) else whole
 
     def labelled(self, *, trees: bool) -> list[Edit]:
-        """The edits that have a label."""
+        """Return the edits that have a label."""
         return [edit for edit in edit_files.read(self._fixers(), trees=trees) if label_of(edit)]
 
     def some_labelled(self, *, trees: bool) -> list[Edit]:
-        """The fraction of the edits of each label that is used where every edit is tried with many others."""
+        """Return the fraction of the edits of each label that is used where edits are tried in pairs."""
         labelled = self.labelled(trees=trees)
         left = {
             label: max(_FEWEST, round(self.fraction * number))
@@ -123,30 +128,30 @@ class Artifacts:
             if (self.data / name).is_file():
                 return self.data / name
         raise UserError(
-            f"{self.data} has no csharp_fixers.jsonl.gz. Name the data folder with --data or $EDITVEC_DATA."
+            f"{self.data} has no csharp_fixers.jsonl.gz. Give the data folder with --data or $EDITVEC_DATA."
         )
 
     def test_edits(self, kind: str, *, trees: bool) -> Iterator[Edit]:
-        """The test set, or its first part."""
+        """Return an iterator over the test set, or over its first edits if there is a limit."""
         limit = self.limit or (_FEW if self.is_smoke else None)
         return islice(edit_files.read(self.part("test", kind), trees=trees), limit)
 
     def model_folder(self, name: str, share: int = 100) -> Path:
-        """Where a model is, or will be."""
+        """Return the folder of a model, whether it is trained or not."""
         return self.folder / "models" / (name if share == 100 else f"{name}-{share}")
 
     def has_model(self, name: str, share: int = 100) -> bool:
-        """Whether it is trained."""
+        """Return whether a model has been trained to the end."""
         folder = self.model_folder(name, share)
         return (folder / WEIGHTS).is_file() and not (folder / CHECKPOINT).exists()
 
     def model(self, name: str, share: int = 100) -> Path:
-        """The folder of a model; trained first, or further, where it is not."""
+        """Return the folder of a model; train the model first, or continue its training, if necessary."""
         folder = self.model_folder(name, share)
         if self.has_model(name, share):
             return folder
         if (folder / CHECKPOINT).exists():
-            self.notice(f"{folder.name}: training goes on")
+            self.notice(f"{folder.name}: training continues")
             resume(folder, watch=self.watch)
             return folder
         self.notice(f"{folder.name}: training, about {describe_time(self.seconds(name, share))}")
@@ -162,20 +167,26 @@ class Artifacts:
         return {**shared, "fraction": self.fraction * share / 100, **MODELS[name], **small, **self.settings}
 
     def seconds(self, name: str, share: int = 100) -> float:
-        """About how long a training takes."""
+        """Return an estimate of the seconds that a training takes."""
         edits = {"code": 91_372, "prose": 39_265}[kind_of(name)]
         speed = _SPEED[str(MODELS[name]["editor"])] * (_SMALL_FASTER if self.is_smoke else 1)
         return self.num_epochs * edits * self.fraction * share / 100 / speed
 
     def result(self, name: str, work: Callable[[], Any]) -> Any:
-        """What a piece of work gave: from its file, or done now and kept."""
+        """Return the result of a task: from its file, or computed now and saved.
+
+        Raises:
+            BadInputError: The file of the result is damaged.
+        """
         path = self.folder / "results" / f"{name}.json"
         if path.is_file():
             try:
                 return orjson.loads(path.read_bytes())
             except orjson.JSONDecodeError as error:
-                raise BadInputError(path, None, f"not JSON ({error}). Remove it to work it out again.") from None
-        self.notice(f"{name} …")
+                raise BadInputError(
+                    path, None, f"not JSON ({error}). Remove the file, and the result is computed again."
+                ) from None
+        self.notice(f"{name}: running")
         found = orjson.loads(orjson.dumps(work(), option=orjson.OPT_SERIALIZE_NUMPY))
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, orjson.dumps(found, option=orjson.OPT_INDENT_2))
@@ -183,12 +194,12 @@ class Artifacts:
 
 
 def kind_of(name: str) -> str:
-    """Of what a model learns: code or prose."""
+    """Return the kind of data that a model is trained on: code or prose."""
     return "prose" if name.startswith("prose-") else "code"
 
 
 def describe_time(seconds: float) -> str:
-    """A time as people say it."""
+    """Return a duration in seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} seconds"
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

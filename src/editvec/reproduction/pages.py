@@ -1,4 +1,4 @@
-"""Tables as a person reads them: Markdown, and one HTML page with plots drawn by hand. No network, no script."""
+"""Write tables as Markdown and as one HTML page with SVG plots. The page needs no network and has no script."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _PAPER, _OURS = "#9aa7b5", "#1f5fbf"
 
 
 def markdown(tables: Sequence[Table], *, head: str) -> str:
-    """All tables as Markdown."""
-    parts = ["# The paper's tables, made again", "", head, ""]
+    """Return all tables as Markdown."""
+    parts = ["# The paper's tables, reproduced", "", head, ""]
     for table in tables:
         parts += [f"## {table.title}", ""]
         if table.rows:
@@ -35,8 +35,8 @@ def markdown(tables: Sequence[Table], *, head: str) -> str:
 
 
 def html(tables: Sequence[Table], *, head: str, folder: Path) -> str:
-    """All tables as one page; pictures are put into it."""
-    body = [f"<h1>The paper's tables, made again</h1><p>{escape(head)}</p>"]
+    """Return all tables as one HTML page that contains the pictures."""
+    body = [f"<h1>The paper's tables, reproduced</h1><p>{escape(head)}</p>"]
     for table in tables:
         body.append(f"<h2>{escape(table.title)}</h2>")
         if table.rows:
@@ -49,13 +49,13 @@ def html(tables: Sequence[Table], *, head: str, folder: Path) -> str:
             data = b64encode(picture.read_bytes()).decode()
             body.append(f'<img alt="{escape(table.title)}" src="data:image/png;base64,{data}">')
         body += [f'<p class="note">{escape(note)}</p>' for note in table.notes]
-    title = "The paper's tables, made again"
+    title = "The paper's tables, reproduced"
     start = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
     return f"{start}<style>{_STYLE}</style></head><body>{''.join(body)}</body></html>\n"
 
 
 def cells(row: Row) -> tuple[str, str, str, str, str]:
-    """A row's cells as text."""
+    """Return the cells of a row as text."""
     numbers = ["–" if value is None else f"{value:,.{row.digits}f}" for value in (row.paper, row.ours)]
     difference = "–" if row.difference is None else f"{row.difference:+,.{row.digits}f}"
     return row.name, row.metric, numbers[0], numbers[1], difference
@@ -65,7 +65,7 @@ def _row(row: Row) -> str:
     name, metric, theirs, ours, difference = map(escape, cells(row))
     kind = ""
     if row.difference:
-        # Perplexity is better when it is smaller.
+        # A smaller perplexity is better.
         kind = "better" if (row.difference > 0) != (row.metric == "PPL") else "worse"
     return (
         f'<tr><td>{name}</td><td>{metric}</td><td>{theirs}</td><td>{ours}</td><td class="{kind}">{difference}</td></tr>'
@@ -73,7 +73,7 @@ def _row(row: Row) -> str:
 
 
 def bars(rows: Sequence[Row]) -> str:
-    """The percentages as bars: the paper's above ours."""
+    """Return the percentages as SVG bars, the paper's above ours; empty text if there are none."""
     shown = [row for row in rows if row.metric.endswith("%") and (row.paper is not None or row.ours is not None)]
     if not shown:
         return ""
@@ -96,6 +96,6 @@ def bars(rows: Sequence[Row]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that cannot be taken for Markdown's table or HTML."""
+    """Escape text for a Markdown table, and replace control characters with spaces."""
     shown = "".join(letter if letter.isprintable() else " " for letter in text)
     return escape(shown, quote=False).replace("|", "\\|").replace("`", "\\`")

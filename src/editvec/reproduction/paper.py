@@ -1,6 +1,6 @@
-"""What the paper reports (Yin et al., ICLR 2019). Percentages as printed there; perplexity a token.
+"""The numbers that the paper reports (Yin et al., ICLR 2019): percentages as printed, perplexity per token.
 
-Two entries of its break-down table are printed as 1.00 where the text makes clear that 100 is meant.
+Two entries of its table by fixer are printed as 1.00, but its text makes clear that 100 is meant.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ FIXERS: Mapping[str, Mapping[str, tuple[float, float]]] = {
         "RCS1207": (7.1, 64.3),
     },
 }
-"""Acc, Acc with gold vectors."""
+"""Acc, Acc with gold vectors, for each fixer."""
 
 SIZES: Mapping[str, Mapping[int, tuple[float, float, float]]] = {
     "graph2tree-sequence": {
@@ -89,9 +89,9 @@ RATED_CODE: Mapping[str, tuple[float, float, float]] = {
     "graph2tree-sequence": (10.56, 91.40, 79.49),
     "graph2tree-graph": (9.44, 86.20, 72.31),
 }
-"""DCG@3, NDCG@3, Acc@1 by three raters. Its DCG is on a scale of its own: the usual formula gives at most 6.39."""
+"""DCG@3, NDCG@3, Acc@1 by three raters. The paper's DCG has another scale: the usual formula gives at most 6.39."""
 RATED_PROSE: Mapping[str, tuple[float, float]] = {"tfidf": (9.3, 67.3), "prose-sequence": (13.5, 90.3)}
-"""DCG@5, NDCG@5."""
+"""DCG@5, NDCG@5 by raters, for prose."""
 
 STATISTICS: Mapping[str, float] = {
     "tokens before": 16.4,

@@ -1,4 +1,4 @@
-"""Make the paper's tables and figures again."""
+"""Reproduce the paper's tables and figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from editvec.training.training import setting
 
 @dataclass(slots=True)
 class Reproduced:
-    """The tables that were made."""
+    """The tables that were made, and the HTML report with them."""
 
     tables: list[Table] = field(default_factory=list)
     report: Path | None = None
@@ -42,24 +42,25 @@ def reproduce(
     watch: Callable[[Progress], None] = lambda progress: None,
     notice: Callable[[str], None] = lambda text: None,
 ) -> Reproduced:
-    """Make the paper's tables and figures again: train what is missing, reuse what is there, compare.
+    """Reproduce the paper's tables and figures: train missing models, reuse existing ones, compare the numbers.
 
-    `tables` are names or places in the paper such as "table4"; all by default. `fraction` of all edits is used; up to
-    0.05, models are small, only to see that everything runs. With `budget_only`, `notice` is told what is to be trained
-    and how long it takes, and nothing is made. Interrupted, the same call goes on.
+    `tables` are names, or numbers in the paper such as "table4"; the default is all of them. Only the given `fraction`
+    of all edits is used; up to 0.05, models are small, which only tests that everything runs. With `budget_only`,
+    nothing is made; `notice` is called with the models to train and the time that they need. An interrupted call is
+    continued by calling it again.
 
     Raises:
-        UserError: There is no such table, or no data.
+        UserError: A table or the data does not exist.
     """
     names = list(dict.fromkeys(named(name) for name in tables or TABLES))
     if data is None or not data.is_dir():
-        raise UserError("say where the data is with --data FOLDER or $EDITVEC_DATA.")
+        raise UserError("the data folder is missing. Give it with --data FOLDER or $EDITVEC_DATA.")
     artifacts = Artifacts(out, data, fraction, epochs, limit, dict(map(setting, set)), notice, watch)
     to_train = budget(artifacts, names)
     for name, seconds in to_train:
         notice(f"to train: {name}, about {describe_time(seconds)}")
     if to_train:
-        notice(f"in all about {describe_time(sum(seconds for _, seconds in to_train))} of training")
+        notice(f"total training time: about {describe_time(sum(seconds for _, seconds in to_train))}")
     done = Reproduced()
     if budget_only:
         return done
@@ -71,11 +72,13 @@ def reproduce(
 
 
 def _write(done: list[Table], artifacts: Artifacts, out: Path) -> Path:
-    """Write the report after each table, so that what is done can be read."""
+    """Write the report with the tables so far, and return the HTML file."""
     limit = f", the first {artifacts.limit:,} test edits" if artifacts.limit else ""
     head = f"Trained on {artifacts.fraction:.0%} of the training sets, at most {artifacts.num_epochs} epochs{limit}."
     if artifacts.is_smoke:
-        head += " Small models that have hardly learned anything: this shows that it runs; the numbers say nothing."
+        head += (
+            " The models are small and hardly trained: this run only tests that everything works. Ignore the numbers."
+        )
     write_atomically(out / "report.md", pages.markdown(done, head=head).encode("utf-8", "replace"))
     write_atomically(out / "report.html", pages.html(done, head=head, folder=out).encode("utf-8", "replace"))
     return out / "report.html"

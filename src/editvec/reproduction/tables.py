@@ -1,4 +1,4 @@
-"""The paper's tables and figures, each made of a workshop's models: names, what they need, and how they are made."""
+"""The paper's tables and figures: their names, the models that they need, and how they are made."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ModelShare = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One number: the paper's and ours, either of which may be missing."""
+    """One number, the paper's and ours; either may be missing."""
 
     name: str
     metric: str
@@ -25,29 +25,29 @@ class Row:
 
     @property
     def difference(self) -> float | None:
-        """Ours beyond the paper's."""
+        """Return our number minus the paper's, or None if one is missing."""
         return None if self.paper is None or self.ours is None else self.ours - self.paper
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table or figure, made again."""
+    """A reproduced table or figure."""
 
     name: str
     title: str
     rows: tuple[Row, ...] = ()
     notes: tuple[str, ...] = ()
     picture: str = ""
-    """A file beside the report."""
+    """The name of a picture file beside the report, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """How a table is made, and of which models (with the share of the training set in per cent)."""
+    """How a table is made, and its models, each with its share of the training set in per cent."""
 
     title: str
     where: str
-    """In the paper."""
+    """The number of the table or figure in the paper."""
     models: tuple[ModelShare, ...]
     make: Callable[[Artifacts], Table]
 
@@ -106,14 +106,16 @@ def _sizes(artifacts: Artifacts) -> Table:
 def _statistics(artifacts: Artifacts) -> Table:
     found = tasks.statistics(artifacts)
     rows = tuple(Row(name, "mean", value, found.get(name), 1) for name, value in paper.STATISTICS.items())
-    return Table("statistics", PLANS["statistics"].title, rows, ("Our trees hold every token, the paper's do not.",))
+    return Table("statistics", PLANS["statistics"].title, rows, ("Our trees contain every token; the paper's do not.",))
 
 
 def _map(artifacts: Artifacts) -> Table:
     picture, probed = tasks.fixers_map(artifacts, "seq2seq-sequence"), tasks.probe(artifacts, "seq2seq-sequence")
     value = 100 * probed["distinct"]["accuracy"]["value"]
     rows = (Row("seq2seq-sequence", "nearest edit has the same fixer %", None, value),)
-    notes = ("Up to 100 edits a fixer, fixers with at least 40 (figure 4 of the paper has 13 of them).",)
+    notes = (
+        "Up to 100 edits per fixer, and only fixers with at least 40 edits (figure 4 of the paper has 13 fixers).",
+    )
     return Table("map", PLANS["map"].title, rows, notes, picture)
 
 
@@ -121,7 +123,7 @@ def _clusters(artifacts: Artifacts) -> Table:
     rows, notes = [], []
     for kind, name in (("code", "graph2tree-sequence"), ("prose", "prose-sequence")):
         found = tasks.clusters(artifacts, name)
-        rows.append(Row(name, "groups", paper.CLUSTERS[kind], found["groups"], 0))
+        rows.append(Row(name, "clusters", paper.CLUSTERS[kind], found["groups"], 0))
         notes += [f"{name}, {each['size']} edits: {each['before']}  →  {each['after']}" for each in found["examples"]]
     return Table("clusters", PLANS["clusters"].title, tuple(rows), tuple(notes))
 
@@ -136,15 +138,17 @@ def _ratings(artifacts: Artifacts) -> Table:
             metrics = ("DCG", "NDCG %", "Acc@1 %")[: len(values)]
             measured = (ours["dcg"], 100 * ours["ndcg"], 100 * ours["accuracy"]) if ours else (None, None, None)
             rows += [Row(f"{kind} {name}", *each) for each in zip(metrics, values, measured, strict=False)]
-    notes.append("The paper's DCG is on a scale of its own (the usual formula gives at most 6.39 at 3); NDCG compares.")
+    notes.append(
+        "The paper's DCG has another scale (the usual formula gives at most 6.39 for DCG@3). Compare the NDCG."
+    )
     return Table("ratings", PLANS["ratings"].title, tuple(rows), tuple(notes))
 
 
 _SCORING = (
-    "Replicas of the paper's data. Right means equal token by token on full trees; the original code prunes operators "
-    "and modifiers from its trees."
+    "The data is a replica of the paper's. An answer is right if all tokens are equal, on full trees. The paper's "
+    "original code removes operators and modifiers from its trees."
 )
-_PROTOCOL = "Replica of C#Fixers. The best of 10 random seeds a fixer, the seed among the targets, mean over fixers."
+_PROTOCOL = "Replica of C#Fixers. Best of 10 random seeds per fixer; the seed is one of the targets; mean over fixers."
 
 
 def _models(names: Sequence[str], shares: Sequence[int] = (100,)) -> tuple[ModelShare, ...]:
@@ -159,7 +163,7 @@ PLANS: Mapping[str, TablePlan] = {
     "map": TablePlan("t-SNE of labelled edits", "figure 4", _models(["seq2seq-sequence"]), _map),
     "sizes": TablePlan("Training-set size", "table 12", _models(tuple(paper.SIZES), (20, 40, 60, 80, 100)), _sizes),
     "clusters": TablePlan(
-        "Groups by k-means", "tables 9 and 10", _models(["graph2tree-sequence", "prose-sequence"]), _clusters
+        "Clusters by k-means", "tables 9 and 10", _models(["graph2tree-sequence", "prose-sequence"]), _clusters
     ),
     "ratings": TablePlan(
         "Neighbours rated by people",
@@ -184,15 +188,19 @@ _PLACES = {
 
 
 def named(name: str) -> str:
-    """The name of a table, whether it is called by what it shows or by its number in the paper."""
+    """Return the name of a table, given its name or its number in the paper.
+
+    Raises:
+        UserError: There is no such table.
+    """
     found = _PLACES.get(name, name)
     if found not in PLANS:
-        raise UserError(f"no table {name!r}. There are: {', '.join((*PLANS, *_PLACES))}.")
+        raise UserError(f"there is no table {name!r}. Choose from: {', '.join((*PLANS, *_PLACES))}.")
     return found
 
 
 def budget(artifacts: Artifacts, names: Sequence[str]) -> list[tuple[str, float]]:
-    """The models that are still to be trained for some tables, and about how many seconds each takes."""
+    """Return the models that tables need and that are not trained yet, each with an estimate in seconds."""
     wanted = dict.fromkeys(model for name in names for model in PLANS[name].models)
     return [
         (artifacts.model_folder(*model).name, artifacts.seconds(*model))
@@ -202,12 +210,12 @@ def budget(artifacts: Artifacts, names: Sequence[str]) -> list[tuple[str, float]
 
 
 def make(artifacts: Artifacts, name: str) -> Table:
-    """A table, with all that it needs."""
+    """Make a table, and everything that it needs."""
     return PLANS[name].make(artifacts)
 
 
 def as_json(table: Table) -> dict[str, Any]:
-    """For machines."""
+    """Return a table as JSON values."""
     rows = [
         {"name": row.name, "metric": row.metric, "paper": row.paper, "ours": row.ours, "difference": row.difference}
         for row in table.rows

@@ -1,4 +1,4 @@
-"""The pieces of work behind the tables: each done once, and kept as a result of the workshop."""
+"""The tasks behind the tables: each is done once, and its result is kept among the artifacts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EXAMPLES = 5
 
 
 def evaluate(artifacts: Artifacts, name: str, share: int = 100) -> Any:
-    """Acc@1, Recall@5 and perplexity of a model on its test set."""
+    """Return Acc@1, Recall@5 and perplexity of a model on its test set."""
 
     def work() -> dict[str, Any]:
         folder = artifacts.model(name, share)
@@ -46,7 +46,7 @@ def evaluate(artifacts: Artifacts, name: str, share: int = 100) -> Any:
 
 
 def transfer(artifacts: Artifacts, name: str) -> Any:
-    """The paper's transfer protocol on the labelled edits."""
+    """Return the scores of a model on the labelled edits by the paper's transfer protocol."""
 
     def work() -> dict[str, Any]:
         trained = Trained.load(artifacts.model(name))
@@ -64,7 +64,7 @@ def transfer(artifacts: Artifacts, name: str) -> Any:
 
 
 def statistics(artifacts: Artifacts) -> Any:
-    """Means over the edits of all three sets."""
+    """Return the mean lengths and distances of the edits of all three sets."""
 
     def work() -> dict[str, float]:
         sides = (edit_files.read(artifacts.part(side)) for side in ("train", "dev", "test"))
@@ -81,7 +81,7 @@ def statistics(artifacts: Artifacts) -> Any:
 
 
 def probe(artifacts: Artifacts, name: str) -> Any:
-    """What a model's vectors know about the labelled edits."""
+    """Return how well a model's vectors predict the labels of the labelled edits."""
 
     def work() -> dict[str, Any]:
         trained = Trained.load(artifacts.model(name))
@@ -95,7 +95,7 @@ def probe(artifacts: Artifacts, name: str) -> Any:
 
 
 def fixers_map(artifacts: Artifacts, name: str) -> str:
-    """A picture of the labelled edits, beside the report."""
+    """Draw a map of the labelled edits, and return the name of the picture beside the report."""
     picture = artifacts.folder / f"map-{name}.png"
     if not picture.is_file():
         trained = Trained.load(artifacts.model(name))
@@ -110,7 +110,7 @@ def fixers_map(artifacts: Artifacts, name: str) -> str:
 
 
 def indexed(artifacts: Artifacts, name: str, kind: str) -> Index:
-    """The training set as an index of a model's vectors, or of a baseline's."""
+    """Return an index of the training set with the vectors of a model or a baseline."""
     folder = artifacts.folder / "indexes" / f"{kind}-{name}"
     try:
         return index.open_index(folder)
@@ -127,7 +127,7 @@ def indexed(artifacts: Artifacts, name: str, kind: str) -> Index:
 
 
 def clusters(artifacts: Artifacts, name: str) -> Any:
-    """k-means on the training set with as many groups as the paper has, for so many edits."""
+    """Cluster the training set by k-means, with as many clusters per edit as in the paper."""
 
     def work() -> dict[str, Any]:
         kind = kind_of(name)
@@ -145,14 +145,14 @@ def clusters(artifacts: Artifacts, name: str) -> Any:
 
 
 def ratings(artifacts: Artifacts, kind: str, systems: tuple[str, ...]) -> tuple[dict[str, Any], str]:
-    """What raters said about each system, and what is left for them to do; the task is made when it is not there."""
+    """Return the scores of each system by raters, and a note for the report; make the rating task if it is missing."""
     folder = artifacts.folder / f"ratings-{kind}"
     if not (folder / rating.TASK).is_file():
         indexes = {name: indexed(artifacts, name, kind) for name in systems}
         rating.make_task(indexes, num_queries=200, k=3 if kind == "code" else 5).save(folder)
     said = rating.read_all(folder)
     if not any(said.values()):
-        return {}, f"{kind}: nobody has rated yet. editvec rate {Path(folder)}"
+        return {}, f"{kind}: there are no ratings yet. To rate: editvec rate {Path(folder)}"
     found = rating.report(rating.RatingTask.load(folder), said)
     return {
         each.system: {"dcg": each.dcg.value, "ndcg": each.ndcg.value, "accuracy": each.accuracy.value}

@@ -1,1 +1,1 @@
-"""What people look at: reports, pages and served pages. Everything that comes from an edit is escaped."""
+"""Reports, drawings and local web pages. Everything that comes from an edit is escaped."""

@@ -19,7 +19,7 @@ _GRAMMAR_EDITS = 200
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What a drawing shows, in numbers."""
+    """The numbers of nodes and actions that a drawing shows."""
 
     num_before: int
     num_after: int
@@ -27,19 +27,19 @@ class Drawn:
 
 
 def draw(file: str | Path, edit: str, out: Path = Path("edit.svg")) -> Drawn:
-    """Draw the trees of an edit before and after, as SVG, with the subtrees that were copied in colour.
+    """Draw the trees of an edit, before and after, as SVG. Copied subtrees have the same colour on both sides.
 
     `edit` is an id, the beginning of one, or a number in the file such as "#3".
 
     Raises:
-        UserError: There is no such edit, it has no trees, or `out` is not named .svg.
+        UserError: The edit does not exist or has no trees, or the name of `out` does not end in .svg.
 
     Example:
         >>> import editvec
         >>> editvec.draw("edits.jsonl.gz", "#3", Path("edit.svg"))
     """
     if out.suffix.lower() != ".svg":
-        raise UserError(f"{out}: name it .svg.")
+        raise UserError(f"{out}: the file name must end in .svg.")
     ((number, found),) = select(edit_files.read(file), identity=edit)
     try:
         before, after = edit_trees(found)

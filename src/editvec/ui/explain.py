@@ -1,4 +1,4 @@
-"""A derivation in words, one line an action, indented as deep as the tree is there."""
+"""Explain a derivation in words: one line per action, indented by the depth in the tree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from editvec.syntax.tree import Tree
 
 
 def tell(grammar: Grammar, source: SourceTree, actions: Iterable[Action]) -> list[str]:
-    """The lines of a derivation."""
+    """Return the lines that explain a derivation, one per action."""
     lines = []
     derivation = Derivation.start(grammar)
     for action in actions:
@@ -24,7 +24,7 @@ def tell(grammar: Grammar, source: SourceTree, actions: Iterable[Action]) -> lis
 
 
 def grammar_of(edits: Iterable[Edit]) -> Grammar:
-    """The grammar of edits; those without trees are passed over."""
+    """Learn the grammar of edits; edits without trees are ignored."""
     trees: list[Tree] = []
     for edit in edits:
         try:

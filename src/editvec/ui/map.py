@@ -31,12 +31,12 @@ def map(
 ) -> int:
     """Draw the edits of an index as a map on which similar edits are close (t-SNE); return how many were drawn.
 
-    An HTML file holds everything and needs no network; PNG and SVG are for papers. `colour` is "label", "group",
-    "project" or "language". At most `most` edits of a label and `limit` in all are drawn, chosen at random; labels with
-    fewer than `least` edits are left out.
+    An HTML file contains everything it needs, so it works without a network; PNG and SVG are for papers. `colour` is
+    "label", "group", "project" or "language". At most `most` edits per label and `limit` edits in all are drawn, chosen
+    at random; labels with fewer than `least` edits are left out.
 
     Raises:
-        UserError: The index is empty, nothing is left to draw, or `out` has another ending.
+        UserError: The index is empty, nothing is left to draw, or the name of `out` has another ending.
 
     Example:
         >>> import editvec
@@ -44,18 +44,18 @@ def map(
     """
     ending = out.suffix.lower().lstrip(".")
     if ending not in ENDINGS:
-        raise UserError(f"{out}: name it .html, .png or .svg.")
+        raise UserError(f"{out}: the file name must end in .html, .png or .svg.")
     check_place(out)
     opened = open_index(index)
     if not len(opened):
-        raise UserError(f"{index} holds no edits, so there is nothing to draw.")
+        raise UserError(f"{index} contains no edits, so there is nothing to draw.")
     edits = list(opened.all_edits())
     labels = [label_of(edit, label) for edit in edits]
     rows = choose(labels, most=most, least=least, limit=limit, seed=seed)
     if not len(rows):
         raise UserError(f"no label has {least} edits, so nothing is left to draw. Lower --least.")
     kept = [edits[row] for row in rows]
-    # A picture has one way to colour, so the others need not be worked out.
+    # A picture has only one colour scheme, so the other schemes are not computed.
     first = colour or ("label" if ending != "html" and any(labels[row] for row in rows) else None)
     schemes = _schemes(opened, kept, [labels[row] for row in rows], rows.tolist(), first, only=ending != "html")
     places = project(opened.vectors[rows], perplexity=perplexity, seed=seed)
@@ -70,7 +70,7 @@ def map(
 def _schemes(
     index: Index, edits: list[Edit], labels: list[str], rows: list[int], first: str | None, *, only: bool
 ) -> dict[str, list[str]]:
-    """Return what edits can be coloured by, the wanted way first (or only); uninformative ways are left out."""
+    """Return the colour schemes: the chosen one first, or alone; schemes with a single colour are left out."""
     if only and first == "label":
         return {"label": labels}
     found = clusters.group(index.vectors[rows])

@@ -1,6 +1,6 @@
 "use strict";
-// One query at a time with its candidates; a key rates the current one, saves it, and goes on.
-// Text of edits is only ever put in as text, never as HTML.
+// Shows one query at a time with its candidates. A key rates the current candidate, saves the rating and goes to the next.
+// The text of edits is always inserted as text, never as HTML.
 (async () => {
   const token = new URLSearchParams(location.search).get("token");
   history.replaceState(null, "", "/?token=" + encodeURIComponent(token));
@@ -69,7 +69,7 @@
     }
     rated.set(`${here.query},${here.candidate}`, value);
     byId("saved").className = "";
-    byId("saved").textContent = rated.size === places.length ? "all rated, thank you" : "saved";
+    byId("saved").textContent = rated.size === places.length ? "all candidates are rated, thank you" : "saved";
     if (now < places.length - 1) now += 1;
     draw();
   }

@@ -16,7 +16,7 @@ from editvec.vectors.index import open_index
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """How far a rater is."""
+    """The progress of a rater."""
 
     address: str
     path: Path
@@ -36,20 +36,23 @@ def rate(
     report: bool = False,
     ready: Callable[[Rating], None] | None = None,
 ) -> Rating | RatingReport:
-    """Rate neighbours by hand on a local page until Ctrl-C, or report what came of it.
+    """Rate neighbours by hand on a local page until Ctrl-C, or return the report on the ratings.
 
-    With `indexes`, the folder `ratings` is made: `queries` random edits with their `k` neighbours in each index, blind
-    and shuffled. Every rating is saved at once. `ready` is told the address.
+    With `indexes`, a rating task is written to the folder `ratings`: `queries` random edits with their `k` neighbours
+    in each index, shuffled and without the names of the indexes. Every rating is saved at once. `ready` is called when
+    the page has an address.
 
     Raises:
-        UserError: The folder holds ratings already, or two indexes have the same name.
+        UserError: The folder already contains a task and `indexes` are given, or two indexes have the same name.
     """
     if indexes:
         if (ratings / TASK).exists():
-            raise UserError(f"{ratings} already holds something to rate. Leave the indexes out to go on with it.")
+            raise UserError(f"{ratings} already contains a rating task. Leave the indexes out to continue it.")
         names = [index.name for index in indexes]
         if len(set(names)) < len(names):
-            raise UserError("two indexes have the same name. Rename a folder: systems are told apart by it.")
+            raise UserError(
+                "two indexes have the same folder name, which is used as the name of the system. Rename one."
+            )
         opened = dict(zip(names, map(open_index, indexes), strict=True))
         make_task(opened, num_queries=queries, k=k, seed=seed).save(ratings)
     task = RatingTask.load(ratings)

@@ -1,4 +1,4 @@
-"""The page on which a person rates neighbours. It is never told which system found what."""
+"""The page on which a person rates neighbours. The page does not get the names of the systems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from editvec.ui.server import LocalServer
 
 
 def rating_server(task: RatingTask, ratings: Ratings, *, port: int = 0) -> LocalServer:
-    """A server for one rater."""
+    """Return a server of the rating page for one rater."""
     folder = files("editvec.ui")
     page = folder.joinpath("rate.html").read_text(encoding="utf-8")
     page = page.replace("/*SCRIPT*/", folder.joinpath("rate.js").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Serve the report of what was learned, so that places can be accepted one by one."""
+"""Serve the report on learned patterns, so that suggestions can be accepted or rejected one by one."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ PATCH = "accepted.patch"
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a server knows: when it starts, and when it ends."""
+    """The state of a server, at its start and at its end."""
 
     address: str
     patch: Path
     num_accepted: int
     num_lost: int
-    """Places that were accepted before and have changed since."""
+    """Number of places that were accepted earlier and have changed since."""
     filtered: int
-    """Files that were not looked at, because a filter of git rewrites them."""
+    """Number of files that were skipped because a git filter rewrites them."""
 
 
 def serve(
@@ -43,17 +43,18 @@ def serve(
     ready: Callable[[Served], None] | None = None,
     progress: Stages = silent,
 ) -> Served:
-    """Serve the report on this machine alone until Ctrl-C; what is accepted goes into a patch at once.
+    """Serve the report to this machine only, until Ctrl-C. Accepted suggestions are written to a patch at once.
 
-    `ready` is told the address, which holds a token that only its reader knows. No file of the work tree is touched.
+    `ready` is called when the server has an address. The address contains a secret token. No file of the work tree is
+    changed.
 
     Raises:
-        UserError: The repository has no work tree, or nothing was learned there.
+        UserError: The repository has no work tree, or it has no learned patterns.
     """
     repository = locate(str(repo))
     top = work_tree(repository)
     if top is None:
-        raise UserError(f"{repo} has no work tree. Give a clone with files in it.")
+        raise UserError(f"{repo} has no work tree. Give a clone that is not bare.")
     folder = patterns or folders.default_folder(repository)
     learned = folders.load(folder)
     found = find(repo=repo, patterns=folder, min_confidence=min_confidence, progress=progress)

@@ -1,8 +1,8 @@
-"""A server for one person on this machine: loopback only, behind a token, deaf to other sites.
+"""A local web server for one person: it listens on the loopback address only, and requires a token.
 
-A page that some other site opened could send requests to a port of this machine. So each request must name our own
-address as its host (which a foreign name that points here does not), token_skip the token that only the printed address
-has, and come from no other origin.
+A page of another site could send requests to a port of this machine. Therefore each request must have our own address
+as its host (a foreign name that resolves to this machine is refused), contain the token, which only the printed address
+has, and have no other origin.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ Answer = dict[str, Any]
 
 
 class LocalServer:
-    """Serves one page, and answers its questions: `get` for reading, `post` for what it sends (ValueError where that
-    makes no sense)."""
+    """A server of one page and its data.
+
+    `get` returns the data that the page reads. `post` takes what the page sends and returns the answer; it raises
+    ValueError if what was sent is not valid.
+    """
 
     def __init__(self, page: str, get: Callable[[], Answer], post: Callable[[Any], Answer], *, port: int = 0) -> None:
         self.token = secrets.token_urlsafe(24)
@@ -39,18 +42,18 @@ class LocalServer:
 
     @property
     def address(self) -> str:
-        """What to open."""
+        """Return the address to open, with the token."""
         return f"http://127.0.0.1:{self.port}/?token={self.token}"
 
     def run(self) -> None:
-        """Serves until it is stopped."""
+        """Serve until `stop` is called or the process is interrupted."""
         try:
             self._server.serve_forever(poll_interval=0.2)
         finally:
             self._server.server_close()
 
     def stop(self) -> None:
-        """Ends `run`."""
+        """Stop `run`."""
         self._server.shutdown()
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
@@ -58,11 +61,12 @@ class LocalServer:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers requests of the site's own page, and refuses all others."""
+    """Answers requests of the server's own page, and refuses all others."""
 
     site: LocalServer
 
     def do_GET(self) -> None:
+        """Send the page or its data."""
         path = urlsplit(self.path)
         if not self._welcome():
             return
@@ -71,14 +75,15 @@ class _Handler(BaseHTTPRequestHandler):
         elif path.path == "/data":
             self._say(HTTPStatus.OK, self.site._get())
         else:
-            self._say(HTTPStatus.NOT_FOUND, {"error": "no such page"})
+            self._say(HTTPStatus.NOT_FOUND, {"error": "there is no such page"})
 
     def do_POST(self) -> None:
+        """Pass JSON from the page to `post`, and send the answer."""
         if not self._welcome():
             return
         length = self.headers.get("Content-Length", "")
         if not length.isdigit() or int(length) > _MOST:
-            self._say(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": "too large"})
+            self._say(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": "the request is too large"})
             return
         if self.headers.get_content_type() != "application/json":
             self._say(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, {"error": "JSON expected"})
@@ -95,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in hosts or (
             origin is not None and origin.removeprefix("http://") not in hosts
         ):
-            self._say(HTTPStatus.FORBIDDEN, {"error": "not from this machine's own page"})
+            self._say(HTTPStatus.FORBIDDEN, {"error": "the request does not come from this server's own page"})
         elif not secrets.compare_digest(given.encode(), self.site.token.encode()):
             self._say(HTTPStatus.FORBIDDEN, {"error": "open the address that editvec printed"})
         else:
@@ -120,4 +125,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:
-        pass
+        """Log nothing: requests are not shown on the terminal."""

@@ -1,4 +1,4 @@
-"""Choose edits of a file to look at, with how their trees are built."""
+"""Choose edits of a file to show, optionally with the actions that build their trees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from editvec.neural.grammar import SourceTree, UnseenError, derive, edit_trees
 from editvec.ui.explain import grammar_of, tell
 
 _GRAMMAR_EDITS = 1000
-"""Of how many of a file's edits the grammar of a derivation is made."""
+"""Number of edits of a file from which the grammar of a derivation is learned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ class ShownEdit:
     number: int
     edit: Edit
     actions: list[str] | None = None
-    """The actions that build its tree after, in words, if they were asked for."""
+    """The actions that build the tree after, in words, or None if they were not requested."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the edit as JSON values."""
         found = {"number": self.number, **as_json(self.edit)}
         return found if self.actions is None else {**found, "actions": self.actions}
 
@@ -46,12 +46,12 @@ def show(
 ) -> list[ShownEdit]:
     """Return edits of a file: one by its id or number (#3), or the first ones, or a random sample.
 
-    With `like`, only edits whose text contains it; with `actions`, each with the actions that build its tree. Damaged
-    lines are noted in `damage`, if it is given.
+    With `like`, only edits whose text contains it are returned. With `actions`, each edit has the actions that build
+    its tree. If `damage` is given, damaged lines are skipped and recorded in it.
 
     Raises:
         UserError: There is no such edit.
-        BadInputError: The file is damaged.
+        BadInputError: The file is damaged, and `damage` is not given.
 
     Example:
         >>> import editvec
@@ -70,7 +70,7 @@ def show(
 
 
 def _derivations(file: str | Path, edits: Sequence[Edit]) -> list[list[str] | None]:
-    """Return the actions of each edit in words; one line that says why where it has none."""
+    """Return the actions of each edit in words, or one line with the reason if it has none."""
     grammar = grammar_of([*edits, *islice(edit_files.read(file, damage=edit_files.Damage()), _GRAMMAR_EDITS)])
     told: list[list[str] | None] = []
     for edit in edits:

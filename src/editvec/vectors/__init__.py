@@ -1,1 +1,1 @@
-"""Edits as vectors: vectorisers, the index of neighbours, clusters and projections."""
+"""Edits as vectors: vectorisers, the index for nearest-neighbour search, clusters and projections."""

@@ -18,7 +18,7 @@ from editvec.vectors.index import open_index
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """The clusters of an index, the largest first, and its edits."""
+    """The clusters of an index, the largest first, and the edits of the index."""
 
     method: str
     grouping: Grouping
@@ -27,11 +27,11 @@ class Clustering:
 
     @property
     def num_alone(self) -> int:
-        """Return how many edits are in no cluster."""
+        """Return the number of edits that are in no cluster."""
         return int((self.grouping.labels == clusters.NO_GROUP).sum())
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the clusters as JSON values."""
         return {
             "method": self.method,
             "criterion": self.grouping.criterion,
@@ -51,11 +51,12 @@ def cluster(
 ) -> Clustering:
     """Cluster the edits of an index by their vectors, and describe each cluster.
 
-    Method "hdbscan" finds dense clusters and leaves other edits alone; "kmeans" puts every edit into one of `k`
-    clusters, a number that the silhouette chooses if it is not given. All clusters are written to `out` as JSON.
+    Method "hdbscan" finds dense clusters and leaves the other edits without a cluster. "kmeans" puts every edit into
+    one of `k` clusters; if `k` is not given, the number with the best silhouette is used. All clusters are written to
+    `out` as JSON.
 
     Raises:
-        UserError: The index is empty, or the options make no sense together.
+        UserError: The index is empty, or the options cannot be combined.
 
     Example:
         >>> import editvec
@@ -64,12 +65,14 @@ def cluster(
     """
     method = method or ("hdbscan" if k is None else "kmeans")
     if k is not None and method != "kmeans":
-        raise UserError("-k is for --method kmeans; HDBSCAN finds out by itself. See --min-size.")
+        raise UserError(
+            "-k works only with --method kmeans. HDBSCAN finds the number of clusters itself; use --min-size instead."
+        )
     if out is not None:
         check_place(out)
     opened = open_index(index)
     if not len(opened):
-        raise UserError(f"{index} holds no edits, so there is nothing to group.")
+        raise UserError(f"{index} contains no edits, so there is nothing to cluster.")
     grouping = clusters.group(opened.units, method=method, k=k, min_size=min_size)
     clustering = Clustering(method, grouping, *clusters.describe_index(opened, grouping))
     if out is not None:

@@ -1,8 +1,8 @@
-"""Vectors → groups of near edits, and what a group is about.
+"""Cluster edits by their vectors, and describe the clusters.
 
-Two ways to group: `kmeans` puts every edit into one of k groups; `hdbscan` finds the dense groups that nobody counted
-and leaves the rest alone. Everything here is deterministic, and does 10,000 edits in seconds. Both need
-the extra `vectors` (scikit-learn; k-means also faiss), which is imported only inside functions.
+There are two methods. `kmeans` puts every edit into one of k clusters. `hdbscan` finds the dense clusters, whose number
+need not be known, and leaves the other edits without a cluster. Both are deterministic and cluster 10,000 edits in
+seconds. Both need the extra `vectors` (scikit-learn; k-means also faiss), which is imported only inside functions.
 """
 
 from __future__ import annotations
@@ -26,50 +26,56 @@ from editvec.vectors.vectorisers.tfidf import changed_tokens
 Labels = NDArray[np.int64]
 NO_GROUP = -1
 _SPREAD_START = 512
-"""Up to so many groups, k-means starts from points that are far apart (k-means++), which random ones seldom are."""
+"""The largest number of clusters for which k-means starts from points that are far apart (k-means++).
+
+Random starting points are seldom far apart.
+"""
 _SAMPLE, _COMPONENTS, _TOKENS, _EXAMPLES = 2_000, 32, 6, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """For each row the number of its group, the largest group being 0, or NO_GROUP; and how it was found."""
+    """The cluster number of each row (0 is the largest cluster, NO_GROUP is none), and how the clusters were found."""
 
     labels: Labels
     method: str
     criterion: str
-    """Why there are as many groups as there are."""
+    """How the number of clusters was chosen."""
 
     @property
     def num_groups(self) -> int:
-        """How many there are."""
+        """Return the number of clusters."""
         return int(self.labels.max(initial=NO_GROUP)) + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Edits that are near each other."""
+    """A cluster: edits whose vectors are near each other."""
 
     number: int
     rows: tuple[int, ...]
     medoid: int
-    """The row nearest to the middle."""
+    """The row that is nearest to the centre of the cluster."""
     tokens: tuple[str, ...]
-    """Tokens that came (+) or went (-) much more often here than elsewhere, the most telling first."""
+    """Tokens added (+) or removed (-) much more often here than elsewhere, the most distinctive first."""
     examples: tuple[int, ...]
-    """Rows to look at, no two verbatim the same: from the middle, half-way out, and the farthest."""
+    """Rows to show, no two of them verbatim the same: the nearest to the centre, one half-way out, the farthest."""
 
     def __len__(self) -> int:
         return len(self.rows)
 
 
 def group(vectors: Vectors, *, method: str = "hdbscan", k: int | None = None, min_size: int = 5) -> Grouping:
-    """Groups vectors by a method's name; `k` is for k-means, `min_size` for HDBSCAN."""
+    """Cluster vectors with the method of this name; `k` is for k-means, `min_size` for HDBSCAN."""
     return kmeans(vectors, k) if method == "kmeans" else hdbscan(vectors, min_size=min_size)
 
 
 def kmeans(vectors: Vectors, k: int | None = None, *, iterations: int = 20, seed: int = 0) -> Grouping:
-    """k-means by cosine. Without `k`, the number whose groups are the most apart: the best mean silhouette on at most
-    2,000 edits, of 2, 3, 4, 6, 8, 12 … groups up to a tenth of the edits."""
+    """Cluster vectors with k-means by cosine.
+
+    Without `k`, the number of clusters with the best mean silhouette is used. The silhouette is measured on at most
+    2,000 edits, for 2, 3, 4, 6, 8, 12 and so on up to a tenth of the edits.
+    """
     units = unit(np.asarray(vectors, np.float32))
     given = k is not None
     criterion = "given"
@@ -79,12 +85,12 @@ def kmeans(vectors: Vectors, k: int | None = None, *, iterations: int = 20, seed
     k = max(1, min(k, len(units)))
     labels = _kmeans_labels(units, k, iterations, seed) if len(units) else np.zeros(0, np.int64)
     if given and len(np.unique(labels)) < k:
-        criterion = "given; groups that no edit is nearest to are left out"
+        criterion = "given; empty clusters are left out"
     return Grouping(_by_size(labels), "kmeans", criterion)
 
 
 def choose_k(units: Vectors, *, seed: int = 0, iterations: int = 10) -> tuple[int, float]:
-    """The number of groups with the best mean silhouette on a sample, and that silhouette."""
+    """Return the number of clusters with the best mean silhouette on a sample, and that silhouette."""
     if len(units) < 4:
         return 1, math.nan
     metrics = _require("sklearn.metrics")
@@ -105,15 +111,18 @@ def choose_k(units: Vectors, *, seed: int = 0, iterations: int = 10) -> tuple[in
 
 
 def hdbscan(vectors: Vectors, *, min_size: int = 5) -> Grouping:
-    """Dense groups of at least `min_size` edits (HDBSCAN, excess of mass), by cosine in the 32 directions in which
-    the edits differ most. Verbatim copies of a vector count as often as they are there."""
+    """Find dense clusters of at least `min_size` edits with HDBSCAN (excess of mass).
+
+    Distances are measured between vectors of length one, in the 32 directions in which the edits differ most. Every
+    copy of a vector counts.
+    """
     cluster, decomposition = _require("sklearn.cluster"), _require("sklearn.decomposition")
     units = unit(np.asarray(vectors, np.float32))
-    criterion = f"dense groups of at least {min_size}"
+    criterion = f"dense clusters of at least {min_size}"
     if len(units) < 2 * min_size:
         return Grouping(np.full(len(units), NO_GROUP, np.int64), "hdbscan", criterion)
     rank = min(_COMPONENTS, units.shape[1], len(units))
-    # Distances in a few directions are ten times cheaper than in 512, and no less telling.
+    # Distances in 32 directions cost a tenth of those in 512, and separate the clusters as well.
     reduced = decomposition.PCA(rank, svd_solver="randomized", random_state=0).fit_transform(units)
     found = cluster.HDBSCAN(
         min_cluster_size=max(2, min_size),
@@ -134,7 +143,7 @@ def describe(
     *,
     watch: Callable[[int], None] = lambda done: None,
 ) -> list[Cluster]:
-    """The groups, largest first: what is in the middle of each, what tells it from the others, what to look at."""
+    """Describe the clusters, the largest first: the medoid, the distinctive tokens and the examples of each."""
     rows_of = _members(grouping)
     bags = [frozenset(changed_tokens(edit)) for edit in edits]
     everywhere = Counter(feature for bag in bags for feature in bag)
@@ -156,13 +165,13 @@ def describe(
 
 
 def describe_index(index: Index, grouping: Grouping) -> tuple[list[Cluster], list[Edit]]:
-    """The groups of an index, and its edits."""
+    """Return the described clusters of an index, and its edits."""
     edits = list(index.all_edits())
     return describe(grouping, index.units, index.forms, edits), edits
 
 
 def as_json(groups: Sequence[Cluster], edits: Sequence[Edit]) -> list[dict[str, Any]]:
-    """For machines: members by id, examples with their texts."""
+    """Return clusters as JSON values: members by id, examples with their texts."""
     return [
         {
             "group": each.number,
@@ -183,7 +192,7 @@ def _kmeans_labels(units: Vectors, k: int, iterations: int, seed: int) -> Labels
     if k <= 1:
         return np.zeros(len(units), np.int64)
     faiss = _require("faiss")
-    # faiss warns of few points a group and takes a sample of many: we want all of them, silently.
+    # By default faiss warns about few points per cluster and samples when there are many. Use all points, silently.
     found = faiss.Kmeans(
         units.shape[1],
         k,
@@ -207,7 +216,7 @@ def _require(module: str) -> Any:
 
 
 def _counts(most: int) -> list[int]:
-    """2, 3, 4, 6, 8, 12, 16 …"""
+    """Return the numbers of clusters to try: 2, 3, 4, 6, 8, 12, 16 and so on, at most `most`."""
     counts, k = [], 2
     while k <= most:
         counts += [k, 3 * k // 2] if 3 * k // 2 <= most else [k]
@@ -216,7 +225,7 @@ def _counts(most: int) -> list[int]:
 
 
 def _by_size(labels: Labels) -> Labels:
-    """The same groups, numbered from the largest; among equals, from the one that comes first."""
+    """Renumber the clusters by size, the largest first; of equal ones, the one whose first row comes first."""
     numbers = [number for number in np.unique(labels) if number != NO_GROUP]
     first = {number: int(np.argmax(labels == number)) for number in numbers}
     sizes = Counter(labels.tolist())
@@ -233,7 +242,7 @@ def _members(grouping: Grouping) -> list[Labels]:
 
 
 def _telling(bags: Sequence[frozenset[str]], everywhere: Counter[str], total: int) -> tuple[str, ...]:
-    """Features by how much they say about the group: their share here × log(share here / share elsewhere)."""
+    """Return the most distinctive features of a cluster: share here × log(share here / share elsewhere)."""
     here = Counter(feature for bag in bags for feature in bag)
     others = total - len(bags)
 

@@ -15,13 +15,13 @@ from editvec.vectors.vectorisers import Trained
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """An index, and how many edits the model could not read."""
+    """An index, and the number of edits that the model could not read."""
 
     index: Index
     unread: int
 
     def as_json(self) -> dict[str, object]:
-        """Return it as JSON values."""
+        """Return the folder and the counts as JSON values."""
         folder = str(self.index.folder)
         return {"folder": folder, "edits": len(self.index), "dim": self.index.dim, "unread": self.unread}
 
@@ -35,13 +35,13 @@ def encode(
     limit: int | None = None,
     progress: Stages = silent,
 ) -> Encoded:
-    """Turn the edits of a file into vectors, and put both into an index.
+    """Turn the edits of a file into vectors, and write both to an index.
 
     `model` is the folder of a trained model, "packaged", or a baseline ("tfidf", "diff") that is fitted on the edits.
-    With `append`, the edits that the index does not have yet are added, and an interrupted call goes on.
+    With `append`, only the edits that are not in the index yet are added; this also continues an interrupted call.
 
     Raises:
-        UserError: There is no such model or file, or `out` is not an index that can be appended to.
+        UserError: The model or the file does not exist, or `out` is not an index that can be appended to.
 
     Example:
         >>> import editvec

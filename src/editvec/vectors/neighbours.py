@@ -1,4 +1,4 @@
-"""Find the edits of an index that are nearest to one."""
+"""Find the edits of an index that are nearest to a given edit."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from editvec.vectors.index import METRICS, Neighbour, open_index
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The nearest edits of an index to an edit, the nearest first."""
+    """The edits of an index that are nearest to a query edit, the nearest first."""
 
     query: Edit
     metric: str
     found: list[Neighbour]
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the neighbours as JSON values."""
         rows = [{"number": each.row + 1, "score": each.score, **as_json(each.edit)} for each in self.found]
         return {"query": as_json(self.query), "metric": self.metric, "neighbours": rows}
 
@@ -44,12 +44,12 @@ def neighbours(
 ) -> Neighbours:
     """Return the edits of an index that are nearest to one of them, or to an edit given as `before` and `after`.
 
-    `id` is an id, the beginning of one, or a number such as "#3"; `language` is by default the first in which the
-    snippets parse. Verbatim copies are left out unless `copies`. `exact` compares with every edit, however large the
-    index is. `model` says where the index's model is now, if it has moved.
+    `id` is an id, the beginning of one, or a number such as "#3". `language` is by default the first language in which
+    the snippets parse. Verbatim copies of the query are left out unless `copies` is set. With `exact`, the query is
+    compared with every edit, however large the index is. `model` is the folder of the index's model, if it has moved.
 
     Raises:
-        UserError: The edit is given twice, or not at all; there is no such index, edit or model.
+        UserError: The edit is given in both ways or in neither, or the index, the edit or the model does not exist.
 
     Example:
         >>> import editvec
@@ -63,11 +63,11 @@ def neighbours(
         query, vector = opened.edits([row])[0], opened.vectors[row]
     elif id is None and before is not None and after is not None:
         if before.split() == after.split():
-            raise UserError("--before and --after say the same: that is no edit.")
+            raise UserError("--before and --after are the same, so there is no edit. Give two different texts.")
         query = snippet_edit(before, after, language or likely_language([before, after]) or DEFAULT_LANGUAGE)
         vector = opened.vectoriser(model).encode([query])[0]
     else:
-        raise UserError("give either --id, or --before and --after.")
+        raise UserError("give either --id, or both --before and --after.")
     found = opened.neighbours(
         vector,
         k,

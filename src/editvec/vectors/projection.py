@@ -1,6 +1,7 @@
-"""Vectors → places in the plane: t-SNE (van der Maaten and Hinton, 2008), by openTSNE, which does 50,000 in minutes.
+"""Project vectors onto the plane with t-SNE (van der Maaten and Hinton, 2008).
 
-t-SNE and not UMAP: it is the paper's, and openTSNE needs nothing beyond scikit-learn, while UMAP brings a compiler.
+The implementation is openTSNE, which projects 50,000 vectors in minutes. t-SNE is used instead of UMAP because the
+paper uses it, and because openTSNE needs nothing beyond scikit-learn, while UMAP installs a compiler.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ _SMALL = 5_000
 
 
 def project(vectors: Vectors, *, perplexity: float = 30.0, seed: int = 0) -> NDArray[np.float32]:
-    """A place in the plane for each vector, near ones near each other by cosine: [rows, 2], within -1 and 1."""
+    """Return a point in the plane for each vector, so that vectors with a high cosine are close to each other.
+
+    The points have the shape [rows, 2] and lie between -1 and 1.
+    """
     units = unit(np.asarray(vectors, np.float32))
     if len(units) < 4:
         return np.array([[at, 0] for at in range(len(units))], np.float32).reshape(-1, 2)
@@ -29,7 +33,7 @@ def project(vectors: Vectors, *, perplexity: float = 30.0, seed: int = 0) -> NDA
     rank = min(_COMPONENTS, *units.shape)
     reduced = decomposition.PCA(rank, svd_solver="randomized", random_state=seed).fit_transform(units)
     most = max(1.0, (len(units) - 1) / 3)
-    # Threads that wait for each other cost a small map more than they give it.
+    # For a small map, synchronising threads costs more time than they save.
     threads = 1 if len(units) < _SMALL else -1
     placed = tsne(perplexity=min(perplexity, most), initialization="pca", random_state=seed, n_jobs=threads).fit(
         reduced
@@ -42,8 +46,11 @@ def project(vectors: Vectors, *, perplexity: float = 30.0, seed: int = 0) -> NDA
 def choose(
     labels: Sequence[str], *, most: int | None = None, least: int = 1, limit: int | None = None, seed: int = 0
 ) -> NDArray[np.int64]:
-    """Rows to draw, in their order: at most so many of a label, at random, no label with fewer than `least`; and at
-    most `limit` of what is left, at random. The paper's map has `most=100, least=40`."""
+    """Choose at random the rows to draw, and return them in ascending order.
+
+    Labels with fewer than `least` rows are left out. At most `most` rows are kept per label, and at most `limit` in
+    all. The paper's map has `most=100, least=40`.
+    """
     chance = np.random.default_rng(seed)
     rows_of: dict[str, list[int]] = defaultdict(list)
     for row, label in enumerate(labels):

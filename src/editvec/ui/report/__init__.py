@@ -1,1 +1,1 @@
-"""What a person looks at. Everything that comes from an edit is escaped."""
+"""Reports, maps and drawings as HTML, SVG, PNG and SARIF. Everything that comes from an edit is escaped."""

@@ -1,6 +1,6 @@
 "use strict";
-// A map of edits: points drawn by WebGL (or, without it, on a plain canvas), everything else by hand.
-// Text of edits is only ever put in as text, never as HTML.
+// A map of edits. Points are drawn with WebGL, or on a plain canvas if there is no WebGL.
+// The text of edits is always inserted as text, never as HTML.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (name) => document.getElementById(name);
@@ -10,7 +10,7 @@
   const REST = "#9e9e9e", NONE = "#cfcfcf";
   byId("title").textContent = data.title;
 
-  // --- which points are what: a colour, and whether they are dimmed
+  // --- the colour of each point, and whether it is dimmed
   let scheme = null, names = [], kinds = new Int32Array(size), hidden = new Set(), found = null;
 
   function choose(name) {
@@ -50,7 +50,7 @@
       row.append(dot, label, count);
       row.classList.toggle("off", hidden.has(at));
       row.onclick = () => {
-        // The first click leaves only this one, the next ones add or take away.
+        // The first click shows only this name; further clicks add or remove names.
         if (!hidden.size) names.forEach((_, other) => other !== at && hidden.add(other));
         else if (hidden.has(at)) hidden.delete(at);
         else hidden.add(at);
@@ -64,9 +64,9 @@
 
   const shown = (at) => !hidden.has(kinds[at]) && (found === null || found[at]);
 
-  // --- the view: a scale and a middle
+  // --- the view: scale and centre
   let scale = 1, middleX = 0, middleY = 0, width = 1, height = 1, ratio = 1;
-  // The whole map stands beside the legend, not under it.
+  // The whole map is beside the legend, not under it.
   const beside = () => (width > 700 ? legend.offsetWidth + 12 : 0);
   const centre = () => beside() + (width - beside()) / 2;
   const base = () => Math.min(width - beside(), height - 60) * 0.47;
@@ -82,7 +82,7 @@
     draw();
   }
 
-  // --- drawing: WebGL where there is one
+  // --- drawing, with WebGL if available
   const gl = points.getContext("webgl", { antialias: true, preserveDrawingBuffer: true });
   let program = null, buffers = null;
   if (gl) {
@@ -117,7 +117,7 @@
     byId("count").textContent = visible === size ? `${size.toLocaleString("en")} edits`
       : `${visible.toLocaleString("en")} of ${size.toLocaleString("en")}`;
     if (gl) {
-      // Dimmed points go below the others; apart from that the order is one of chance, so that no kind hides another.
+      // Dimmed points are drawn first, below the others. Otherwise the order is random, so that no colour covers another.
       const order = Array.from({ length: size }, (_, at) => at).sort((one, other) =>
         shown(one) - shown(other) || data.chance[one] - data.chance[other]);
       const places = new Float32Array(2 * size), colours = new Uint8Array(4 * size);
@@ -180,7 +180,7 @@
     }
   }
 
-  // --- which point is under the pointer: a grid of cells
+  // --- the point under the pointer, found in a grid of cells
   const CELLS = 128, grid = new Map();
   const cell = (value) => Math.floor((value + 1) / 2 * CELLS);
   for (let at = 0; at < size; at++) {
@@ -204,14 +204,14 @@
     return best;
   }
 
-  // --- the card with an edit
+  // --- the card that shows an edit
   let hovered = -1, kept = -1;
   function version(kind, sign, pieces) {
     const block = document.createElement("pre");
     block.className = kind;
     block.append(`${sign} `);
     pieces.forEach((text, at) => {
-      // Pieces take turns: what stayed, what changed.
+      // Pieces are alternately unchanged and changed.
       if (at % 2) {
         const strong = document.createElement("b");
         strong.textContent = text;
@@ -232,7 +232,7 @@
     card.style.top = `${Math.max(8, Math.min(clientY + 12, height - box.height - 8))}px`;
   }
 
-  // --- what a person does
+  // --- pointer, wheel and keyboard
   let drag = null;
   marks.onpointermove = (event) => {
     if (drag) {
@@ -271,7 +271,7 @@
     zoom(Math.min(400, Math.max(0.5, scale * factor)), event.clientX, event.clientY);
   }, { passive: false });
   function zoom(to, clientX, clientY) {
-    // What is under the pointer stays under it.
+    // The point under the pointer stays where it is.
     const moveX = (clientX - centre()) / base(), moveY = (clientY - height / 2 - 20) / base();
     middleX += moveX / scale - moveX / to;
     middleY -= moveY / scale - moveY / to;

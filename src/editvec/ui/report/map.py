@@ -1,4 +1,4 @@
-"""A map of edits: one HTML file that needs no network, or a picture for a paper."""
+"""A map of edits: one HTML file that needs no network, or a PNG or SVG picture."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ _REST = "#9e9e9e"
 
 
 def map_page(edits: Sequence[Edit], places: Places, schemes: Mapping[str, Sequence[str]], *, title: str) -> str:
-    """The map as one HTML file. A scheme colours edits by a name each; the empty name is for those without one."""
+    """Return the map as one HTML file.
+
+    `places` has the shape [edits, 2]. A scheme has a name for each edit, which is shown as a colour; the name is empty
+    for an edit without one.
+    """
     chance = np.random.default_rng(0).permutation(len(edits))
     document: dict[str, Any] = {
         "title": title,
@@ -62,7 +66,10 @@ def _resource(name: str) -> str:
 
 
 def map_picture(places: Places, names: Sequence[str], *, ending: str, inches: float = 7.0) -> bytes:
-    """The map as PNG or SVG: a colour for each of the 20 most frequent names, and the name beside its points."""
+    """Return the map as PNG or SVG.
+
+    `places` has the shape [edits, 2]. Each of the 20 most frequent names has a colour and is written near its points.
+    """
     require("matplotlib", extra="vectors", what="Pictures").use("agg")
     from matplotlib import pyplot as plt
 
@@ -71,7 +78,7 @@ def map_picture(places: Places, names: Sequence[str], *, ending: str, inches: fl
     ranked = [str(found[at]) for at in np.lexsort((found, -counts))]
     colour = dict(zip(ranked, COLOURS, strict=False))
     figure, axes = plt.subplots(figsize=(inches, inches), layout="constrained")
-    # An order of chance, so that no name hides another.
+    # The order is random, so that the points of one name do not cover those of another.
     order = np.random.default_rng(0).permutation(len(places))
     size = float(np.clip(9_000 / max(1, len(places)), 1.5, 16))
     axes.scatter(
@@ -98,7 +105,7 @@ def map_picture(places: Places, names: Sequence[str], *, ending: str, inches: fl
 def _write_names(
     figure: Any, axes: Any, places: Places, members: Mapping[str, Places], colours: Mapping[str, str]
 ) -> None:
-    """Each name near the densest heap of its points, where it covers the fewest points and no other name."""
+    """Write each name near the densest group of its points, where it covers few points and no other name."""
     from matplotlib import patheffects
 
     on_screen = axes.transData.transform(places)
@@ -126,7 +133,7 @@ def _write_names(
 
 
 def _densest(places: Places) -> tuple[float, float]:
-    """The point with the most others near it: where a name belongs when its points are in several heaps."""
+    """Return the point with the most others near it, so that a name is put near its largest group of points."""
     some = places if len(places) <= 500 else places[:: len(places) // 500]
     apart = ((some[:, None] - some[None]) ** 2).sum(axis=-1)
     x, y = some[int((apart < 0.01).sum(axis=1).argmax())]

@@ -1,4 +1,4 @@
-"""What all pages share: data put into HTML so that nothing in it can end its script or be read as markup."""
+"""Embed data in HTML so that nothing in it can end the script element or be read as markup."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028",
 
 
 def embedded_json(value: Any) -> str:
-    """JSON for the inside of a script element: no letter of it can mean anything to an HTML parser."""
+    """Return JSON for a script element, with all characters escaped that are special in HTML."""
     text = orjson.dumps(value).decode()
     for letter, escape in _ESCAPES.items():
         text = text.replace(letter, escape)

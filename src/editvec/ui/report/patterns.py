@@ -1,5 +1,7 @@
-"""The report of `editvec learn`: one HTML file that needs nothing else. All that comes from a repository is escaped by
-the template engine; the only script is ours, and what it reads is text in the page.
+"""The report of `editvec learn`: one HTML file that needs no other file.
+
+The template engine escapes everything that comes from a repository. The only script is our own, and it reads its data
+as text in the page.
 """
 
 from __future__ import annotations
@@ -38,12 +40,12 @@ class Point:
     x: float
     y: float
     pattern: int
-    """Its number in the report, 0 for none."""
+    """The number of its pattern in the report, 0 for none."""
     text: str
 
 
 def render_learned(learned: Learned, about: Mapping[str, Any]) -> str:
-    """Return the report of what was learned, as one HTML page."""
+    """Return the report on learned patterns as one HTML page."""
     points = points_of(learned.edits, learned.vectors, learned.patterns) if learned.vectors is not None else ()
     return render(learned.patterns, about, points, learned.edits)
 
@@ -56,7 +58,10 @@ def render(
     *,
     live: bool = False,
 ) -> str:
-    """The page. A live one asks its server what was said about each place, and tells it."""
+    """Return the report as one HTML page.
+
+    A live page gets the verdict on each place from its server, and sends new verdicts to it.
+    """
     authors = Counter(edit.source.author for edit in edits if edit.source and edit.source.author)
     dates = [edit.source.author_date for edit in edits if edit.source and edit.source.author_date]
     return _template().render(
@@ -118,7 +123,10 @@ Pieces = list[tuple[str, bool]]
 def word_pieces(
     before: Sequence[str], after: Sequence[str], before_text: str | None = None, after_text: str | None = None
 ) -> tuple[Pieces, Pieces]:
-    """Both versions in pieces, each with whether it was changed, laid out as in their texts or with spaces between."""
+    """Return both versions as pieces of text, each with whether it was changed.
+
+    The pieces are laid out as in the texts. Without a text, tokens are separated by spaces.
+    """
     positions = align(before, after).positions
     gone = {place.before for place in positions if place.tag is not Tag.EQUAL}
     come = {place.after for place in positions if place.tag is not Tag.EQUAL}
@@ -140,7 +148,7 @@ def _pieces(tokens: Sequence[str], changed: set[int | None], text: str | None) -
 
 
 def _bars(dates: Sequence[datetime], first: datetime, last: datetime) -> list[float]:
-    """How many edits fall into each part of the time between, as a share of the most."""
+    """Return the number of edits in each interval between two dates, as a share of the largest number."""
     total = max((last - first).total_seconds(), 1.0)
     counts = Counter(min(_BARS - 1, int(_BARS * (date - first).total_seconds() / total)) for date in dates)
     most = max(counts.values())
@@ -148,8 +156,10 @@ def _bars(dates: Sequence[datetime], first: datetime, last: datetime) -> list[fl
 
 
 def points_of(edits: Sequence[Edit], vectors: NDArray[np.float32], patterns: Sequence[Pattern]) -> list[Point]:
-    """The edits on a map: those of patterns and, up to a limit, the others, placed by their vectors' two main
-    directions."""
+    """Return the edits on a map, placed by the two main directions of their vectors, [edits, dim].
+
+    The map shows the edits of patterns and a limited number of the others.
+    """
     numbers = {edit.id: number for number, pattern in enumerate(patterns, 1) for edit in pattern.edits}
     known = [row for row, edit in enumerate(edits) if edit.id in numbers]
     others = [row for row, edit in enumerate(edits) if edit.id not in numbers]

@@ -1,4 +1,4 @@
-"""Places still due as SARIF 2.1.0, which code hosts and editors read."""
+"""Write suggestions as SARIF 2.1.0, which code hosts and editors can read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
-    """One run with a rule for each pattern that has places and a result for each place, with its fix."""
+    """Return a SARIF log: a rule per pattern that has suggestions, and a result with a fix per suggestion."""
     shown = [pattern for pattern in patterns if pattern.places]
     driver = {
         "name": "editvec",

@@ -1,4 +1,4 @@
-"""Two trees as a picture (the paper's figure 3): before and after, what was copied in the same colour on both sides."""
+"""Draw the trees before and after (the paper's figure 3); a copied subtree has the same colour on both sides."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST = 24
 
 @dataclass(slots=True)
 class _Box:
-    """A node in its place."""
+    """A node with its position in the drawing."""
 
     text: str
     x: float
@@ -28,7 +28,7 @@ class _Box:
 
 
 def draw_edit(title: str, source: SourceTree, after: Tree, actions: Sequence[Action]) -> str:
-    """An SVG of the two trees, one above the other."""
+    """Return an SVG of the two trees, one above the other."""
     copies = [action for action in actions if isinstance(action, TreeCp)]
     before_colours: dict[int, str] = {}
     for number, copy in enumerate(copies):
@@ -52,7 +52,7 @@ def draw_edit(title: str, source: SourceTree, after: Tree, actions: Sequence[Act
 
 
 def _copied(source: SourceTree, after: Tree, copies: Sequence[TreeCp]) -> list[Tree]:
-    """The nodes of `after` that were copied, in the order of the copies: top-down, left to right, the largest first."""
+    """Return the copied nodes of `after` in the order of the copies: top-down, left to right."""
     found: list[Tree] = []
     stack, same = [after], source.same(after)
     while stack and len(found) < len(copies):
@@ -65,7 +65,7 @@ def _copied(source: SourceTree, after: Tree, copies: Sequence[TreeCp]) -> list[T
 
 
 def _layout(tree: Tree, colours: dict[int, str]) -> tuple[list[_Box], float]:
-    """The tree's nodes in their places, and how wide all of them are. Lists and absent children are not drawn."""
+    """Return the positions of a tree's nodes, and their total width; lists and absent children are not drawn."""
     boxes: list[_Box] = []
     right = 0.0
 

@@ -1,17 +1,17 @@
-"""Vectors, ids and edits in a folder: the nearest edits of an edit.
+"""An index: a folder with vectors, ids and edits, in which the nearest edits of an edit are found.
 
 | file | content |
 |---|---|
-| `index.json` | how many rows count, and the vectoriser that made them, by name and digest |
-| `vectors.npy` | the vectors, row after row |
-| `units.npy` | the same at length one, so that cosine needs no second look; both are mapped, not read |
-| `forms.npy` | a digest of each edit's tokens: which rows are verbatim the same |
+| `index.json` | the number of valid rows, and the vectoriser that computed them, by name and digest |
+| `vectors.npy` | the vectors, row after row, memory-mapped |
+| `units.npy` | the vectors scaled to length one, for cosine, memory-mapped |
+| `forms.npy` | a hash of each edit's tokens, which shows which rows are verbatim the same |
 | `edits.sqlite` | the edits of the rows, in the native schema |
-| `ivf.faiss` | for large indexes, where faiss is installed: cells of near vectors, each vector in a byte a number |
+| `ivf.faiss` | for large indexes, if faiss is installed: cells of near vectors, one byte per number |
 | `vectoriser/` | a baseline that was fitted for this index |
 
-Rows are only ever added behind the last, and count when `index.json` says so, which is replaced at once: an
-interrupted writer leaves a sound index of fewer rows, and a reader never sees half of one.
+Rows are only appended. A row is valid when the count in `index.json` includes it, and that file is replaced atomically.
+So an interrupted writer leaves a valid index with fewer rows, and a reader never sees a partly written row.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Arrays on disk that grow: `.npy` files, which NumPy opens as they are, mapped and appended to in place."""
+"""Growing arrays on disk: ordinary `.npy` files that are memory-mapped and appended to in place."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from numpy.typing import DTypeLike, NDArray
 from editvec.core.errors import BadInputError
 
 _HEADER = 128
-"""Bytes before the rows, always as many, so that a new number of rows fits in the old place."""
+"""Fixed number of bytes before the rows, so that a header with a new number of rows replaces the old one."""
 
 
 def append(path: Path, start: int, values: NDArray[Any]) -> None:
-    """Write rows behind the first `start`, over whatever an interrupted writer left there."""
+    """Write rows after the first `start` rows, over anything that an interrupted writer left there."""
     values = np.ascontiguousarray(values)
     width = values.itemsize * int(np.prod(values.shape[1:]))
     with path.open("r+b" if path.exists() else "w+b") as stream:
@@ -26,13 +26,17 @@ def append(path: Path, start: int, values: NDArray[Any]) -> None:
         stream.write(values.data)
         stream.flush()
         os.fsync(stream.fileno())
-        # Last, so that whoever opens the file never sees rows that are not there.
+        # The header is written last, so that a reader never expects rows that are not there yet.
         stream.seek(0)
         stream.write(_header(values.dtype, (start + len(values), *values.shape[1:])))
 
 
 def mapped(path: Path, kind: DTypeLike, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return the first rows of a file, mapped; BadInputError where it does not hold them."""
+    """Return the first rows of a file, memory-mapped.
+
+    Raises:
+        BadInputError: The file does not contain rows of this type and shape.
+    """
     if not int(np.prod(shape)):
         return np.zeros(shape, kind)
     try:
@@ -45,7 +49,7 @@ def mapped(path: Path, kind: DTypeLike, shape: tuple[int, ...]) -> NDArray[Any]:
         sound, offset = False, 0
     size = offset + int(np.prod(shape)) * np.dtype(kind).itemsize
     if not sound or path.stat().st_size < size:
-        raise BadInputError(path, None, "cut short, missing or not of this index. Encode the edits again.")
+        raise BadInputError(path, None, "the file is missing, truncated or from another index. Encode the edits again.")
     return np.memmap(path, kind, "r", offset=offset, shape=shape)
 
 

@@ -1,4 +1,4 @@
-"""Writing an index: edits are encoded in chunks, and each chunk counts when it is whole."""
+"""Write an index: edits are encoded in chunks, and a chunk becomes valid when it is complete."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from editvec.vectors.vectorisers import Vectoriser
 from editvec.vectors.vectorisers.base import Vectors
 
 LARGE = 250_000
-"""From so many rows on, a search looks into the nearest cells only (where faiss is), unless it is to be exact."""
+"""Number of rows from which a search looks only into the nearest cells, if faiss is installed."""
 _LOCK = ".lock"
 _CHUNK = 16_384
-"""Edits between two points from which an interrupted writer can go on."""
+"""Edits per chunk. An interrupted writer continues after the last complete chunk."""
 _STALE = 1.25
-"""Cells are made anew when the index has grown by so much since."""
+"""Factor by which the index must have grown before the cells are built again."""
 
 
 def build(
@@ -51,7 +51,13 @@ def build(
     append: bool = False,
     watch: Callable[[int], None] = lambda done: None,
 ) -> tuple[Index, int]:
-    """Encodes edits into an index, or adds those that it does not have yet; and how many could not be read."""
+    """Encode edits into an index, and return it with the number of edits that could not be read.
+
+    With `append`, only the edits that are not in the index yet are added.
+
+    Raises:
+        UserError: The folder is in use, holds other files, or holds an index and `append` is not set.
+    """
     folder = Path(folder)
     make_folder(folder)
     with _alone(folder):
@@ -74,7 +80,7 @@ def build(
 
 
 def _with_cells(index: Index) -> Index:
-    """The index with cells for its rows, when it is large and has none that are recent."""
+    """Return the index, with new cells if it is large and has none or outdated ones."""
     count = len(index)
     if count < LARGE or not can_make_cells() or (index.manifest.celled and count < _STALE * index.manifest.celled):
         return index
@@ -84,7 +90,7 @@ def _with_cells(index: Index) -> Index:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """One writer at a time."""
+    """Lock the folder, so that there is only one writer at a time."""
     try:
         with locked(folder / _LOCK):
             yield
@@ -101,7 +107,7 @@ def _begin(folder: Path, vectoriser: Vectoriser, *, append: bool) -> Index:
         index.check(vectoriser)
         return _replace(index, complete=False)
     if any(path.name != _LOCK for path in folder.iterdir()):
-        raise UserError(f"{folder} holds other files and no index. Choose another folder.")
+        raise UserError(f"{folder} contains files but no index. Choose another folder.")
     if isinstance(vectoriser, vectorisers.Baseline):
         vectoriser.save(folder / VECTORISER)
         name = vectoriser.name
@@ -112,7 +118,7 @@ def _begin(folder: Path, vectoriser: Vectoriser, *, append: bool) -> Index:
 
 
 def _add(index: Index, vectors: Vectors, edits: Sequence[tuple[Edit, int]]) -> Index:
-    """The index with more rows."""
+    """Return the index with these rows added."""
     if not edits:
         return index
     start = len(index)

@@ -1,7 +1,7 @@
-"""The nearest rows of queries: all rows looked at, or, where they are many, only those of the nearest cells.
+"""Nearest-neighbour search: over all rows, or, in large indexes, only over the rows of the nearest cells.
 
-Looking at all rows needs NumPy alone. Cells are built on faiss (the extra `vectors`). IVF and not HNSW: on two cores a
-million vectors go into cells in minutes, into a graph in an hour.
+The search over all rows needs only NumPy. Cells are built with faiss (the extra `vectors`). IVF is used instead of
+HNSW: on two cores a million vectors are put into cells in minutes, but into an HNSW graph in an hour.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ Rows = NDArray[np.int64]
 _BLOCK = 65_536
 _QUERIES = 1_024
 _CELLS_AT_ONCE = 16_000_000
-"""Numbers between queries and rows that are held at once."""
+"""Maximum number of query-row scores that are in memory at once."""
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Rows at length one; zero rows stay zero."""
+    """Return the rows scaled to length one; zero rows stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.ascontiguousarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
 
 
 def exact_search(base: Vectors, queries: Vectors, k: int, metric: Metric) -> tuple[Rows, Vectors]:
-    """Return the `k` nearest rows of each query and their cosines, or squared L2 distances: [queries, k] both.
+    """Return the `k` nearest rows of each query, and their cosines or squared L2 distances: [queries, k] both.
 
-    Nearest first, of equally near ones the first row; where there are fewer rows, the rest is -1. For cosine all
-    vectors must have length one.
+    The nearest row comes first; of equally near rows, the one with the smaller number. If there are fewer than `k`
+    rows, the remaining row numbers are -1. For cosine, all vectors must have length one.
     """
     rows = np.full((len(queries), k), -1, np.int64)
     scores = np.full((len(queries), k), -np.inf if metric == "cosine" else np.inf, np.float32)
@@ -55,7 +55,7 @@ def exact_search(base: Vectors, queries: Vectors, k: int, metric: Metric) -> tup
 
 
 def _nearest(base: Vectors, queries: Vectors, k: int, metric: Metric) -> Rows:
-    """Return the `k` nearest rows of each query, in any order; the base is read once, block by block."""
+    """Return the `k` nearest rows of each query, in any order; the base is read once, in blocks."""
     block = max(k, min(_BLOCK, _CELLS_AT_ONCE // len(queries)))
     rows = np.zeros((len(queries), 0), np.int64)
     likes = np.zeros((len(queries), 0), np.float32)
@@ -63,7 +63,7 @@ def _nearest(base: Vectors, queries: Vectors, k: int, metric: Metric) -> Rows:
         part = np.asarray(base[start : start + block])
         like = queries @ part.T
         if metric == "l2":
-            # Half the squared distance, without the query's own length, which is the same for all rows.
+            # Minus half the squared distance, without the query's own length, which is the same for all rows.
             like -= 0.5 * np.einsum("ij,ij->i", part, part)
         likes = np.hstack([likes, like])
         rows = np.hstack([rows, np.broadcast_to(np.arange(start, start + len(part)), like.shape)])
@@ -74,7 +74,7 @@ def _nearest(base: Vectors, queries: Vectors, k: int, metric: Metric) -> Rows:
 
 
 def _scores(base: Vectors, queries: Vectors, rows: Rows, metric: Metric) -> Vectors:
-    """Return what is between each query and its rows, to the last bit of what float32 holds."""
+    """Return the cosine or squared distance of each query and its rows, in full float32 precision."""
     scores = np.empty(rows.shape, np.float32)
     for number, query in enumerate(queries):
         near = np.asarray(base[rows[number]])
@@ -83,7 +83,7 @@ def _scores(base: Vectors, queries: Vectors, rows: Rows, metric: Metric) -> Vect
 
 
 def best_of(rows: Rows, scores: Vectors, k: int) -> tuple[Rows, Vectors]:
-    """Return the `k` with the best scores of each query."""
+    """Return the `k` rows with the highest scores of each query, and these scores."""
     order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(rows, order, 1), np.take_along_axis(scores, order, 1)
 
@@ -105,33 +105,34 @@ def _read_cells(path: Path) -> Any:
     try:
         cells: Any = faiss.read_index(str(path), faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY)
     except RuntimeError as error:
-        raise BadInputError(path, None, f"not sound ({str(error)[:100]}). Encode the edits again.") from None
+        raise BadInputError(path, None, f"damaged ({str(error)[:100]}). Encode the edits again.") from None
     lists: Any = faiss.downcast_InvertedLists(cells.invlists)
     if hasattr(lists, "prefetch_nthread"):
-        # By default faiss starts 32 threads for each search to read ahead, which costs more than the search.
+        # By default faiss starts 32 threads per search to read ahead, which takes longer than the search itself.
         lists.prefetch_nthread = 0
     return cells
 
 
 class Cells:
-    """Cells of near vectors, on disk: the nearest cells are searched roughly, the best of that exactly."""
+    """Cells of near vectors on disk: an approximate search of the nearest cells, then exact scores of the best rows."""
 
     def __init__(self, path: Path, dim: int) -> None:
         self._index = _read_cells(path)
         if self._index.d != dim:
-            raise BadInputError(path, None, "its vectors have another length. Encode the edits again.")
+            raise BadInputError(path, None, "the vectors have the wrong length. Encode the edits again.")
         self._index.nprobe = max(8, self._index.nlist // 32)
 
     def search(self, queries: Vectors, units: Vectors, k: int) -> tuple[Rows, Vectors]:
+        """Return the `k` nearest rows of each query and their cosines: [queries, k] both."""
         _, rows = self._index.search(queries, 2 * k + 16)
-        # A byte a number finds them, the numbers themselves put them in order.
+        # The cells store one byte per number, enough to find the rows. The exact vectors rank them.
         near = np.asarray(units)[np.maximum(rows, 0)]
         scores = (near @ queries[:, :, None])[:, :, 0]
         return best_of(rows, np.where(rows < 0, -np.inf, scores).astype(np.float32), k)
 
 
 def make_cells(path: Path, units: Vectors) -> None:
-    """Puts rows of length one into cells, on disk."""
+    """Put rows of length one into cells, and write them to disk."""
     faiss = _faiss()
     count, dim = units.shape
     num_cells = int(2 ** round(np.log2(2 * count**0.5)))

@@ -1,4 +1,4 @@
-"""What an index says about itself: `index.json`, read with suspicion and replaced at once."""
+"""The manifest of an index, `index.json`: checked when it is read, replaced atomically when it is written."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ VECTORISER = "vectoriser"
 
 
 class NoIndexError(UserError):
-    """There is no index, or not a finished one."""
+    """The folder has no index, or an unfinished one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What `index.json` says."""
+    """The content of `index.json`."""
 
     version: int
     vectoriser: str
@@ -30,24 +30,32 @@ class Manifest:
     dim: int
     count: int = 0
     celled: int = 0
-    """How many rows are in the cells; the others are searched one by one."""
+    """Number of rows in the cells; the other rows are searched exactly."""
     complete: bool = False
 
     def save(self, folder: Path) -> None:
-        """From now on, this is what counts."""
+        """Replace the manifest in a folder."""
         write_atomically(folder / MANIFEST, orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2))
 
 
 def read_manifest(folder: Path) -> Manifest:
+    """Read and check the manifest in a folder.
+
+    Raises:
+        NoIndexError: There is no index in the folder.
+        BadInputError: The manifest is damaged or has another version.
+    """
     if not folder.is_dir():
-        raise NoIndexError(f"{folder} is not a folder. Give the folder of an index; editvec encode makes one.")
+        raise NoIndexError(f"{folder} is not a folder. Give the folder of an index, which editvec encode writes.")
     path = folder / MANIFEST
     if not path.is_file():
-        raise NoIndexError(f"{folder} holds no index. Make one with editvec encode.")
+        raise NoIndexError(f"{folder} contains no index. Make one with editvec encode.")
     try:
         found = orjson.loads(path.read_bytes())
         if found["version"] != VERSION:
-            raise BadInputError(path, None, f"version {found['version']}, this editvec reads {VERSION}. Encode again.")
+            raise BadInputError(
+                path, None, f"version {found['version']}, but this editvec reads {VERSION}. Encode again."
+            )
         manifest = Manifest(**found)
         _check(manifest)
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
@@ -58,6 +66,6 @@ def read_manifest(folder: Path) -> Manifest:
 def _check(manifest: Manifest) -> None:
     numbers = (manifest.dim, manifest.count, manifest.celled)
     if not all(isinstance(number, int) and 0 <= number < 2**40 for number in numbers) or not manifest.dim:
-        raise ValueError("a number that makes no sense")
+        raise ValueError("a number is out of range")
     if not isinstance(manifest.vectoriser, str) or not isinstance(manifest.digest, str):
-        raise ValueError("the vectoriser is no text")
+        raise ValueError("the vectoriser or its digest is not a string")

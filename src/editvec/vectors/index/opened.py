@@ -1,4 +1,4 @@
-"""An index to read from: its rows by id, by number, and by nearness."""
+"""Read an index: rows by id, by number and by similarity."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from editvec.vectors.vectorisers.base import Vectors
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A row of an index, how near it is (cosine, or distance), and its edit."""
+    """A row of an index, its cosine or distance to the query, and its edit."""
 
     row: int
     score: float
@@ -42,7 +42,7 @@ class Neighbour:
 
 
 class Index:
-    """An index as it was when it was opened."""
+    """An index in the state that it had when it was opened."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder, self.manifest = folder, manifest
@@ -52,42 +52,46 @@ class Index:
 
     @property
     def dim(self) -> int:
-        """The length of a vector."""
+        """Return the length of a vector."""
         return self.manifest.dim
 
     @property
     def rows(self) -> EditRows:
-        """The edits of the rows."""
+        """Return the reader of the rows' edits."""
         return EditRows(self.folder / EDITS, len(self))
 
     @cached_property
     def vectors(self) -> Vectors:
-        """The vectors as the vectoriser made them: [rows, dim], mapped."""
+        """Return the vectors as the vectoriser computed them, memory-mapped: [rows, dim]."""
         rows: Vectors = arrays.mapped(self.folder / VECTORS, np.float32, (len(self), self.dim))
         return rows
 
     @cached_property
     def units(self) -> Vectors:
-        """The vectors at length one (a zero vector stays zero): [rows, dim], mapped."""
+        """Return the vectors at length one (zero vectors stay zero), memory-mapped: [rows, dim]."""
         rows: Vectors = arrays.mapped(self.folder / UNITS, np.float32, (len(self), self.dim))
         return rows
 
     @cached_property
     def forms(self) -> NDArray[np.uint64]:
-        """For each row a digest of the tokens before and after."""
+        """Return a hash of the tokens before and after for each row: [rows]."""
         rows: NDArray[np.uint64] = arrays.mapped(self.folder / FORMS, np.uint64, (len(self),))
         return rows
 
     @cached_property
     def ids(self) -> list[str]:
-        """The ids of all rows."""
+        """Return the ids of all rows."""
         return list(self.rows.ids())
 
     def row_of(self, identity: str) -> int:
-        """The row of an id, of the beginning of one, or of a number counted from 1 (`#3`)."""
+        """Return the row of an id, of the unique beginning of one, or of a number counted from 1 (`#3`).
+
+        Raises:
+            UserError: No row or several rows match.
+        """
         if identity.startswith("#") and identity[1:].isdigit():
             if not 1 <= int(identity[1:]) <= len(self):
-                raise UserError(f"the index has {len(self):,} edits, none of them is {identity}.")
+                raise UserError(f"the index has {len(self):,} edits, so there is no {identity}. Give a smaller number.")
             return int(identity[1:]) - 1
         exact = [row for row, known in enumerate(self.ids) if known == identity]
         if exact:
@@ -96,23 +100,28 @@ class Index:
         if len(near) == 1:
             return near[0]
         if near:
-            raise UserError(f"{len(near):,} edits begin with {identity!r}. Give more of the id, or #{near[0] + 1}.")
+            raise UserError(f"{len(near):,} ids begin with {identity!r}. Give more of the id, or #{near[0] + 1}.")
         raise UserError(f"no edit has the id {identity!r}. Give an id, or a number such as #3.")
 
     def edits(self, rows: Iterable[int]) -> list[Edit]:
-        """The edits of rows, in their order."""
+        """Return the edits of rows, in the order of the rows."""
         return self.rows.take(list(rows))
 
     def all_edits(self) -> Iterator[Edit]:
-        """The edits of all rows."""
+        """Return an iterator over the edits of all rows."""
         return self.rows.all()
 
     def search(
         self, queries: Vectors, k: int = 10, *, metric: Metric = "cosine", exact: bool = False
     ) -> tuple[Rows, Vectors]:
-        """The `k` nearest rows of each query, nearest first, with their cosines (or L2 distances): [queries, k] both.
-        Where there are fewer rows, the rest is -1. Large indexes answer cosine by their cells, unless `exact`, or
-        where faiss is not installed."""
+        """Return the `k` nearest rows of each query and their cosines or L2 distances: [queries, k] both.
+
+        The nearest row comes first. If there are fewer than `k` rows, the remaining row numbers are -1. In a large
+        index, cosine is searched in the nearest cells only, unless `exact` is set or faiss is not installed.
+
+        Raises:
+            UserError: The queries have the wrong length.
+        """
         queries = np.atleast_2d(np.ascontiguousarray(queries, np.float32))
         if queries.shape[1] != self.dim:
             raise UserError(f"the index has vectors of {self.dim} numbers, the query has {queries.shape[1]}.")
@@ -141,7 +150,10 @@ class Index:
         without_form: int | None = None,
         exact: bool = False,
     ) -> list[Neighbour]:
-        """The nearest edits of one vector, leaving out a row, and all rows that are verbatim copies of a form."""
+        """Return the nearest edits of one vector.
+
+        The row `without_row` is left out, and so are all rows whose token hash is `without_form`.
+        """
         barred = set() if without_row is None else {without_row}
         if without_form is not None:
             barred |= set(np.flatnonzero(self.forms == np.uint64(without_form)).tolist())
@@ -155,23 +167,33 @@ class Index:
         return [Neighbour(row, score, edit) for (row, score), edit in zip(kept, edits, strict=True)]
 
     def vectoriser(self, name: str | Path | None = None) -> Vectoriser:
-        """The vectoriser that made the index, to encode a query with: where it was, or where `name` says it is now."""
+        """Return the vectoriser that made the index, to encode queries with.
+
+        `name` is its folder, if it has moved.
+
+        Raises:
+            UserError: The model is not there, or it is not the one that made the index.
+        """
         known = self.manifest.vectoriser
         if known in vectorisers.BASELINES:
             found: Vectoriser = vectorisers.load_baseline(known, self.folder / VECTORISER)
         else:
             place = Path(name or known)
             if not place.is_dir():
-                raise UserError(f"the model of this index is no longer at {place}. Say where it is with --model.")
+                raise UserError(f"the model of this index is no longer at {place}. Give its folder with --model.")
             found = Trained.load(place)
         self.check(found)
         return found
 
     def check(self, vectoriser: Vectoriser) -> None:
-        """UserError when the index was made by another vectoriser."""
+        """Check that this vectoriser made the index.
+
+        Raises:
+            UserError: Another vectoriser made the index.
+        """
         if vectoriser.digest != self.manifest.digest:
             raise UserError(
-                f"{self.folder} was made by another model than {vectoriser.name} (its weights differ). "
+                f"{self.folder} was not made by {vectoriser.name} (the weights differ). "
                 "Encode the edits again, or give the model that made the index."
             )
 
@@ -181,18 +203,28 @@ class Index:
 
 
 def open_index(folder: str | Path) -> Index:
-    """The index in a folder."""
+    """Open the index in a folder.
+
+    Raises:
+        NoIndexError: There is no index, or it is not finished.
+        BadInputError: The manifest is damaged.
+    """
     folder = Path(folder)
     found = Index(folder, read_manifest(folder))
     if not found.manifest.complete:
         raise NoIndexError(
-            f"{folder} is not finished ({len(found):,} edits so far). Go on with editvec encode … -o {folder} --append."
+            f"{folder} is not finished ({len(found):,} edits so far). "
+            f"Finish it: editvec encode MODEL EDITS -o {folder} --append."
         )
     return found
 
 
 def for_appending(folder: Path, name: str) -> Vectoriser | None:
-    """The vectoriser with which to go on with the index in a folder; None where there is no index yet."""
+    """Return the vectoriser to continue the index in a folder with, or None if there is no index yet.
+
+    Raises:
+        UserError: The index was made by another vectoriser.
+    """
     if not (folder / MANIFEST).exists():
         return None
     index = Index(folder, read_manifest(folder))

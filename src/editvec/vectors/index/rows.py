@@ -1,6 +1,6 @@
-"""The edits of an index, by row: blocks of packed native lines in a SQLite file, with their ids beside them.
+"""The edits of an index, by row: blocks of packed native lines in a SQLite file, each with the ids of its edits.
 
-A reader never holds a lock for longer than a query, and rows behind those that count are cut off by the next writer.
+A reader holds a lock only during a query. The next writer removes the rows that an interrupted writer left behind.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from editvec.core.errors import BadInputError
 from editvec.data import native
 
 _BLOCK = 64
-"""Edits that are packed together: more are smaller on disk, fewer are quicker to read one by one."""
+"""Edits per block. Larger blocks need less disk space; smaller blocks make single edits faster to read."""
 _AT_ONCE = 32
 _PATIENCE = 60.0
 
 
 class EditRows:
-    """The edits of rows 0 to `count` in a file."""
+    """The edits of the first `count` rows in a file."""
 
     def __init__(self, path: Path, count: int) -> None:
         self.path, self._count = path, count
 
     def append(self, edits: Sequence[Edit]) -> None:
-        """Write edits behind the rows that count, over whatever an interrupted writer left there."""
+        """Write edits after the valid rows, over anything that an interrupted writer left there."""
         with self._open(writing=True) as database:
             database.execute("BEGIN IMMEDIATE")
             database.execute("CREATE TABLE IF NOT EXISTS blocks (first INTEGER PRIMARY KEY, ids BLOB, lines BLOB)")
@@ -52,7 +52,7 @@ class EditRows:
             yield from self._unpacked(lines)
 
     def take(self, rows: Sequence[int]) -> list[Edit]:
-        """Return the edits of rows, in their order."""
+        """Return the edits of rows, in the order of the rows."""
         found: dict[int, Edit] = {}
         first, edits = 0, list[Edit]()
         with self._open() as database:
@@ -87,7 +87,7 @@ class EditRows:
     def _open(self, *, writing: bool = False) -> Iterator[sqlite3.Connection]:
         database = None
         try:
-            # A reader may have to undo what a killed writer began, so it does not ask for a file to read only.
+            # A reader may have to roll back what a killed writer began, so it cannot open the file read-only.
             address = f"{self.path.absolute().as_uri()}?mode={'rwc' if writing else 'rw'}"
             database = sqlite3.connect(address, uri=True, timeout=_PATIENCE, isolation_level=None)
             yield database
@@ -98,7 +98,7 @@ class EditRows:
                 database.close()
 
     def _damaged(self, why: object) -> BadInputError:
-        return BadInputError(self.path, None, f"not sound ({why}). Encode the edits again.")
+        return BadInputError(self.path, None, f"damaged ({why}). Encode the edits again.")
 
 
 def _packed(edits: Sequence[Edit]) -> bytes:

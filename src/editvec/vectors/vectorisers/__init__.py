@@ -1,12 +1,12 @@
-"""Edits → vectors, by whatever means: a trained model, or a baseline that only counts tokens. One protocol for all.
+"""Vectorisers: they turn edits into vectors, with a trained model or a baseline that only counts tokens.
 
 | name | vectors |
 |---|---|
 | a folder | a trained model's edit vectors |
-| `tfidf` | the added and removed tokens, weighted by how rare they are: the paper's retrieval baseline |
+| `tfidf` | the added and removed tokens, weighted by rarity: the paper's retrieval baseline |
 | `diff` | the unified diff as text: hashed n-grams, then latent semantic analysis |
 
-A baseline is fitted on edits, and is saved beside the vectors that it made.
+All of them follow one protocol. A baseline is fitted on edits, and is saved beside the vectors that it computed.
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ __all__ = ["BASELINES", "Baseline", "Trained", "Vectoriser", "load_baseline", "m
 
 
 def make(name: str | Path, edits: Iterable[Edit]) -> Vectoriser:
-    """The vectoriser that a user calls by this name; a baseline is fitted on the edits, a trained model does not
-    read them."""
+    """Return the vectoriser with this name.
+
+    A baseline is fitted on the edits. A trained model does not read them.
+    """
     known = BASELINES.get(str(name))
     return Trained.load(name) if known is None else known.fit(edits)
 
 
 def load_baseline(name: str, folder: Path) -> Vectoriser:
-    """The baseline that was saved in a folder."""
+    """Load the baseline that was saved in a folder."""
     if name not in BASELINES:
-        raise BadInputError(folder, None, f"no baseline {name!r}. There are: {', '.join(BASELINES)}.")
+        raise BadInputError(folder, None, f"there is no baseline {name!r}. Choose one of: {', '.join(BASELINES)}.")
     return BASELINES[name].load(folder)

@@ -1,4 +1,4 @@
-"""What every vectoriser can do."""
+"""The protocol of vectorisers, and the base class of baselines."""
 
 from __future__ import annotations
 
@@ -26,52 +26,60 @@ class Vectoriser(Protocol):
 
     @property
     def name(self) -> str:
-        """What a user calls it: a folder, or the name of a baseline."""
+        """Return the name that a user gives: a folder, or the name of a baseline."""
 
     @property
     def dim(self) -> int:
-        """The length of a vector."""
+        """Return the length of a vector."""
 
     @property
     def digest(self) -> str:
-        """Of all that the vectors depend on: two vectorisers with the same digest make the same vectors."""
+        """Return a digest of everything the vectors depend on: equal digests mean equal vectors."""
 
     def encode(self, edits: Iterable[Edit], *, unread: list[int] | None = None) -> Vectors:
-        """The vectors of edits, in their order: [edits, dim]. What the vectoriser cannot read is an error, or, with
-        `unread`, left out and its place noted there."""
+        """Return the vectors of edits, in their order, with the shape [edits, dim].
+
+        An edit that the vectoriser cannot read is an error. If `unread` is given, such an edit is left out instead, and
+        its number in the input is appended to `unread`.
+        """
 
 
 class Baseline(ABC):
-    """A vectoriser without a network: a few arrays and a list of features, fitted on edits."""
+    """A vectoriser without a network: arrays and a list of features, fitted on edits."""
 
     name: str
 
     @classmethod
     @abstractmethod
     def fit(cls, edits: Iterable[Edit]) -> Self:
-        """Learns the weights of features from edits."""
+        """Fit the weights of features on edits."""
 
     @abstractmethod
     def encode(self, edits: Iterable[Edit], *, unread: list[int] | None = None) -> Vectors:
-        """As `Vectoriser` says. Baselines read everything."""
+        """Return the vectors of edits; see `Vectoriser.encode`. A baseline can read every edit."""
 
     @abstractmethod
     def state(self) -> tuple[dict[str, NDArray[np.generic]], list[str]]:
-        """All that it learned: arrays, and features by name."""
+        """Return everything that was fitted: arrays by name, and the names of the features."""
 
     @classmethod
     @abstractmethod
     def from_state(cls, arrays: dict[str, NDArray[np.generic]], features: list[str]) -> Self:
-        """What `state` gave; KeyError or ValueError where it is something else."""
+        """Make a baseline from what `state` returned.
+
+        Raises:
+            KeyError: An array is missing.
+            ValueError: An array has the wrong shape.
+        """
 
     @property
     @abstractmethod
     def dim(self) -> int:
-        """The length of a vector."""
+        """Return the length of a vector."""
 
     @property
     def digest(self) -> str:
-        """Of what it learned."""
+        """Return a digest of everything that was fitted."""
         arrays, features = self.state()
         hashed = blake2b(self.name.encode() + orjson.dumps(features), digest_size=16)
         for key in sorted(arrays):
@@ -79,7 +87,7 @@ class Baseline(ABC):
         return hashed.hexdigest()
 
     def save(self, folder: Path) -> None:
-        """Writes what it learned into a folder."""
+        """Write everything that was fitted to a folder."""
         arrays, features = self.state()
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / "features.json", orjson.dumps(features))
@@ -88,12 +96,14 @@ class Baseline(ABC):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Reads what `save` wrote."""
+        """Load what `save` wrote."""
         try:
             features = orjson.loads((folder / "features.json").read_bytes())
             arrays = safetensors.numpy.load((folder / "arrays.safetensors").read_bytes())
             if not (isinstance(features, list) and all(isinstance(feature, str) for feature in features)):
-                raise ValueError("the features are no list of strings")
+                raise ValueError("the features are not a list of strings")
             return cls.from_state(arrays, features)
         except (OSError, ValueError, KeyError, safetensors.SafetensorError) as error:
-            raise BadInputError(folder, None, f"not a sound {cls.name} vectoriser ({error}). Encode again.") from None
+            raise BadInputError(
+                folder, None, f"damaged {cls.name} vectoriser ({error}). Encode the edits again."
+            ) from None

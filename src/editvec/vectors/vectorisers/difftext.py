@@ -1,7 +1,8 @@
-"""`diff`: an edit as the text of its unified diff, one token a line, embedded as text is: n-grams, hashed, then LSA.
+"""The baseline `diff`: hashed n-grams of the unified diff, reduced by latent semantic analysis (LSA).
 
-What a text embedding makes of a diff: it sees what stayed beside what changed, and the order of both. Needs SciPy and
-scikit-learn (the extra `vectors`), which are imported only inside functions.
+The diff has one token per line. Like any text embedding of a diff, the vectors depend on the unchanged tokens beside
+the changed ones, and on the order of both. The module needs SciPy and scikit-learn (the extra `vectors`), which are
+imported only inside functions.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _BLOCK = 8192
 
 
 def diff_lines(edit: Edit) -> list[str]:
-    """The unified diff of an edit's tokens, a line each: ` kept`, `-gone`, `+come`; what was replaced goes first."""
+    """Return the unified diff of an edit's tokens, one per line (` kept`, `-removed`, `+added`), removed ones first."""
     lines: list[str] = []
     come: list[str] = []
     for _, before, after in align(edit.model_before, edit.model_after).positions:
@@ -43,14 +44,16 @@ def diff_lines(edit: Edit) -> list[str]:
 
 
 def _ngrams(edit: Edit) -> list[str]:
-    """Single lines of the diff, and two and three in a row."""
+    """Return the n-grams of the diff: each line, and each two and three lines in a row."""
     lines = diff_lines(edit)
     return ["\n".join(lines[at : at + size]) for size in (1, 2, 3) for at in range(len(lines) - size + 1)]
 
 
 class DiffText(Baseline):
-    """Hashed n-grams of the diff, weighted by rarity, projected on the directions in which the fitted edits differ
-    most (latent semantic analysis)."""
+    """Hashed n-grams of the diff, weighted by rarity and reduced by latent semantic analysis.
+
+    The analysis projects them on the directions in which the fitted edits differ most.
+    """
 
     name = "diff"
 
@@ -59,12 +62,12 @@ class DiffText(Baseline):
 
     @property
     def dim(self) -> int:
-        """Directions."""
+        """Return the number of directions."""
         return len(self._directions)
 
     @classmethod
     def fit(cls, edits: Iterable[Edit]) -> DiffText:
-        """Weights and directions, from edits."""
+        """Fit weights and directions on edits."""
         decomposition = _require("sklearn.decomposition")
         counts = _counts(list(edits))
         total, frequency = counts.shape[0], np.asarray((counts > 0).sum(axis=0)).ravel()
@@ -76,7 +79,7 @@ class DiffText(Baseline):
         return cls(weights, lsa.components_.astype(np.float32))
 
     def encode(self, edits: Iterable[Edit], *, unread: list[int] | None = None) -> Vectors:
-        """A row an edit."""
+        """Return one row per edit: [edits, dim]."""
         every = list(edits)
         parts = [np.zeros((0, self.dim), np.float32)]
         for start in range(0, len(every), _BLOCK):
@@ -85,13 +88,15 @@ class DiffText(Baseline):
         return np.concatenate(parts)
 
     def state(self) -> tuple[dict[str, NDArray[np.generic]], list[str]]:
+        """Return the weights and the directions; hashed features have no names."""
         return {"weights": self._weights, "directions": self._directions}, []
 
     @classmethod
     def from_state(cls, arrays: dict[str, NDArray[np.generic]], features: list[str]) -> DiffText:
+        """Make a baseline from what `state` returned."""
         weights, directions = arrays["weights"].astype(np.float32), arrays["directions"].astype(np.float32)
         if weights.shape != (_BUCKETS,) or directions.ndim != 2 or directions.shape[1] != _BUCKETS:
-            raise ValueError("weights or directions of another size")
+            raise ValueError("the weights or the directions have the wrong size")
         return cls(weights, directions)
 
 
@@ -104,7 +109,7 @@ def _counts(edits: list[Edit]) -> csr_matrix:
 
 
 def _weighted(counts: csr_matrix, weights: NDArray[np.float32]) -> csr_matrix:
-    """Return rows of length one."""
+    """Return the weighted counts as rows of length one."""
     diags = _require("scipy.sparse").diags
     rows = counts @ diags(weights)
     lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())

@@ -1,6 +1,6 @@
-"""`tfidf`: the bag of an edit's added and removed tokens, each weighted by how few edits have it.
+"""The baseline `tfidf`: the bag of an edit's added and removed tokens, weighted by inverse document frequency.
 
-The paper's retrieval baseline. It knows which tokens came and went, not where.
+This is the paper's retrieval baseline. It knows which tokens were added and removed, but not where.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from editvec.diff import align
 from editvec.vectors.vectorisers.base import Baseline, Vectors
 
 OWN, SHARED = 1792, 256
-"""Features with a dimension of their own, the most frequent ones; the others share some, by their hash."""
+"""Number of frequent features with a dimension each, and of dimensions that all other features share by hash."""
 
 
 def changed_tokens(edit: Edit) -> Counter[str]:
-    """The tokens that came (`+foo`) and went (`-foo`), as a model sees them, with how often."""
+    """Count the added (`+foo`) and removed (`-foo`) tokens of an edit, as a model reads them."""
     found: Counter[str] = Counter()
     for _, before, after in align(edit.model_before, edit.model_after).changed:
         if before is not None:
@@ -33,7 +33,7 @@ def changed_tokens(edit: Edit) -> Counter[str]:
 
 
 class TfIdf(Baseline):
-    """Rows of length one: counts × inverse document frequency."""
+    """Counts of changed tokens × inverse document frequency, as rows of length one."""
 
     name = "tfidf"
 
@@ -44,12 +44,12 @@ class TfIdf(Baseline):
 
     @property
     def dim(self) -> int:
-        """One a feature, and some that the rarest share."""
+        """Return the number of dimensions: one per feature, and those that rare features share."""
         return max(1, len(self._features) + self._shared)
 
     @classmethod
     def fit(cls, edits: Iterable[Edit]) -> TfIdf:
-        """Counts in how many edits each feature is."""
+        """Fit the weights: count the edits that have each feature."""
         frequencies: Counter[str] = Counter()
         total = 0
         for edit in edits:
@@ -60,7 +60,7 @@ class TfIdf(Baseline):
         return cls(ranked, np.array(weights, np.float32), _weight(1, total))
 
     def encode(self, edits: Iterable[Edit], *, unread: list[int] | None = None) -> Vectors:
-        """A row an edit; an edit without a known feature is zeros."""
+        """Return one row per edit, [edits, dim]; an edit without a known feature is a row of zeros."""
         rows = []
         for edit in edits:
             row = np.zeros(self.dim, np.float32)
@@ -74,13 +74,15 @@ class TfIdf(Baseline):
         return np.array(rows, np.float32).reshape(-1, self.dim)
 
     def state(self) -> tuple[dict[str, NDArray[np.generic]], list[str]]:
+        """Return the weights and the names of the features."""
         return {"weights": self._weights, "rare_weight": np.array([self._rare_weight], np.float32)}, self._features
 
     @classmethod
     def from_state(cls, arrays: dict[str, NDArray[np.generic]], features: list[str]) -> TfIdf:
+        """Make a baseline from what `state` returned."""
         weights = arrays["weights"].astype(np.float32)
         if weights.shape != (len(features),) or len(features) > OWN:
-            raise ValueError("features and weights do not belong together")
+            raise ValueError("the numbers of features and weights differ")
         return cls(features, weights, float(arrays["rare_weight"].astype(np.float32)[0]))
 
 

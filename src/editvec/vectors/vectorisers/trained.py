@@ -26,36 +26,40 @@ class Trained:
 
     @classmethod
     def load(cls, name: str | Path) -> Trained:
-        """The model in a folder, or the one that comes with the package (`packaged`)."""
+        """Load the model of a folder, or the one in the package (`packaged`)."""
         return cls(load(name), folder_of(name))
 
     @property
     def name(self) -> str:
-        """Its folder."""
+        """Return the folder of the model."""
         return str(self.folder)
 
     @property
     def dim(self) -> int:
-        """The length of an edit vector."""
+        """Return the length of an edit vector."""
         return self.model.edit_dim
 
     @property
     def needs_trees(self) -> bool:
-        """Whether the trees of edits are read."""
+        """Return whether the model reads the trees of edits."""
         return needs_trees(self.model.config)
 
     @cached_property
     def digest(self) -> str:
-        """Of the weights and of what they are the weights of."""
+        """Return a digest of the weights, the vocabulary and the grammar."""
         return _digest(self.folder)
 
     @cached_property
     def second_digest(self) -> str | None:
-        """Of the second editor, which has no say in vectors."""
+        """Return the digest of the second editor, which does not affect the vectors, or None without one."""
         return _digest(self.folder / SECOND) if self.model.second else None
 
     def encode(self, edits: Iterable[Edit], *, unread: list[int] | None = None) -> Vectors:
-        """The edit vectors; edits that are too long for the model, or without a tree that it knows, are unread."""
+        """Return the edit vectors: [edits, dim].
+
+        An edit cannot be read if it is too long for the model or has no tree that the model knows; see
+        `Vectoriser.encode` for `unread`.
+        """
         numbered = enumerate(edits)
         parts = [np.zeros((0, self.dim), np.float32)]
         while window := list(islice(numbered, _WINDOW)):
