@@ -21,19 +21,19 @@ from editvec.training.products import has_bfloat16, padded, precision, product
 @pytest.mark.parametrize("rows", [0, 1, 15, 16, 17, 129, 1_000])
 def test_rows_are_added_for_the_processor_and_taken_away_again(rows: int) -> None:
     torch.manual_seed(0)
-    table, weight = torch.randn(2, rows, 5, requires_grad=True), torch.randn(2, 5, 3, requires_grad=True)
+    given = [torch.randn(2, *size, requires_grad=True) for size in ((rows, 5), (5, 3), (3,))]
     slopes = torch.randn(2, rows, 3)
     assert rows <= padded(rows) <= max(rows + 63, rows * 9 // 8)
     with precision("bfloat16"):
-        found = product(table, weight)
-    exact = table @ weight
+        found = product(*given)
+    exact = product(*given)
     assert found.dtype == torch.float32
+    torch.testing.assert_close(exact, given[0] @ given[1] + given[2][:, None])
     torch.testing.assert_close(found, exact, rtol=0.02, atol=0.05)
-    (by_table, by_weight), (of_table, of_weight) = (
-        torch.autograd.grad(each, [table, weight], slopes) for each in (found, exact)
-    )
-    torch.testing.assert_close(by_table, of_table, rtol=0.02, atol=0.05)
-    torch.testing.assert_close(by_weight, of_weight, rtol=0.02, atol=0.05 * (1 + rows) ** 0.5)
+    torch.testing.assert_close(product(*(each[0] for each in given)), exact[0])
+    near, right = (torch.autograd.grad(each, given, slopes) for each in (found, exact))
+    torch.testing.assert_close(near[0], right[0], rtol=0.02, atol=0.05)
+    torch.testing.assert_close(near[1:], right[1:], rtol=0.02, atol=0.05 * (1 + rows) ** 0.5)
 
 
 def test_few_different_sizes_occur() -> None:
@@ -41,13 +41,13 @@ def test_few_different_sizes_occur() -> None:
 
 
 def test_precision_holds_inside_only() -> None:
-    table, weight = torch.full((3, 2), 1.001), torch.full((2, 1), 1.001)
-    exact = table @ weight
+    given = torch.full((3, 2), 1.001), torch.full((2, 1), 1.001), torch.zeros(1)
+    exact = product(*given)
     with precision("bfloat16"), precision("float32"):
-        assert torch.equal(product(table, weight), exact)
-    assert torch.equal(product(table, weight), exact)
+        assert torch.equal(product(*given), exact)
+    assert torch.equal(product(*given), exact)
     with precision("auto"):
-        assert torch.equal(product(table, weight), exact) != has_bfloat16()
+        assert torch.equal(product(*given), exact) != has_bfloat16()
 
 
 def _lstm() -> tuple[Layer, Callable[[], Tensor]]:

@@ -47,11 +47,13 @@ def padded(rows: int) -> int:
     return rows + -rows % max(64, 1 << max(4, rows.bit_length()) - 4)
 
 
-def product(table: Tensor, weight: Tensor) -> Tensor:
-    """Return `table` [..., rows, dim] · `weight` [..., dim, out] in the precision that was asked for: [..., rows, out].
-    Its gradient is found in the same one."""
+def product(table: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Return `table` [..., rows, dim] · `weight` [..., dim, out] + `bias` [..., out], multiplied in the precision that
+    was asked for: [..., rows, out]. Its gradient is found in the same one."""
     if _precision != torch.bfloat16:
-        return table @ weight
+        if table.dim() == 2:
+            return torch.addmm(bias, table, weight)
+        return torch.baddbmm(bias[:, None], table, weight)
     rows = table.shape[-2]
     ready = functional.pad(table.to(_precision), (0, 0, 0, padded(rows) - rows))
-    return (ready @ weight.to(_precision))[..., :rows, :].float()
+    return (ready @ weight.to(_precision))[..., :rows, :].float() + bias[..., None, :]

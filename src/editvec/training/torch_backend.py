@@ -105,7 +105,7 @@ arrays.log.register(Tensor, torch.log)
 
 @arrays.chosen_softmax.register(Tensor)
 def _(states: Tensor, weight: Tensor, bias: Tensor, choices: Ints) -> Tensor:
-    scores = product(states, weight.t()) + bias
+    scores = product(states, weight.t(), bias)
     return functional.cross_entropy(scores, torch.from_numpy(choices), reduction="none").neg().exp()
 
 
@@ -125,7 +125,7 @@ def _(
     size, units = len(weight), recurrent.shape[1]
     batch, longest, dim = inputs.shape
     order, places = torch.from_numpy(packing.order), torch.from_numpy(packing.places[:size])
-    gates = product(functional.embedding(places, inputs.reshape(batch * longest, dim)), weight) + bias[:, None]
+    gates = product(functional.embedding(places, inputs.reshape(batch * longest, dim)), weight, bias)
     if always is not None:
         gates = gates + always.index_select(1, order[torch.from_numpy(packing.ranks)])
     was, held = hidden[:, order], cell[:, order]
@@ -166,7 +166,8 @@ def _(
         summed = _sums(wiring.reads, states).split_with_sizes(wiring.sizes)
         said = torch.cat([each @ weight.t() for each, weight in zip(summed, message, strict=True)])
         heard = _sums(wiring.told, said) + always
-        asked, kept = product(heard, inputs.t()) + input_bias, product(states, recurrent.t()) + recurrent_bias
+        asked = product(heard, inputs.t(), input_bias)
+        kept = product(states, recurrent.t(), recurrent_bias)
         (asked_gate, asked_new), (gate, new) = (each.split_with_sizes([2 * dim, dim], -1) for each in (asked, kept))
         reset, update = (asked_gate + gate).sigmoid().chunk(2, -1)
         states = torch.lerp(torch.addcmul(asked_new, reset, new).tanh(), states, update)
