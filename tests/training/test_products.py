@@ -15,34 +15,39 @@ from editvec.neural.layers.layer import Layer
 from editvec.neural.layers.packing import Edges, Wiring
 from editvec.neural.layers.recurrent import LSTM
 from editvec.training.learner import parameters_of
-from editvec.training.products import by_rows, has_bfloat16, over_rows, precision, prepared
+from editvec.training.products import has_bfloat16, padded, precision, product
 
 
 @pytest.mark.parametrize("rows", [0, 1, 15, 16, 17, 129, 1_000])
 def test_rows_are_added_for_the_processor_and_taken_away_again(rows: int) -> None:
     torch.manual_seed(0)
-    table, weight = torch.randn(2, rows, 5), torch.randn(2, 5, 3)
+    given = [torch.randn(2, *size, requires_grad=True) for size in ((rows, 5), (5, 3), (3,))]
+    slopes = torch.randn(2, rows, 3)
+    assert rows <= padded(rows) <= max(rows + 63, rows * 9 // 8)
     with precision("bfloat16"):
-        ready = prepared(table)
-    assert ready.dtype == torch.bfloat16 and rows <= ready.shape[1] <= max(rows + 63, rows * 9 // 8)
-    torch.testing.assert_close(by_rows(ready, weight, rows), table @ weight, rtol=0.02, atol=0.05)
-    torch.testing.assert_close(
-        over_rows(ready, ready), table.transpose(1, 2) @ table, rtol=0.02, atol=0.05 * (1 + rows) ** 0.5
-    )
+        found = product(*given)
+    exact = product(*given)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(exact, given[0] @ given[1] + given[2][:, None])
+    torch.testing.assert_close(found, exact, rtol=0.02, atol=0.05)
+    torch.testing.assert_close(product(*(each[0] for each in given)), exact[0])
+    near, right = (torch.autograd.grad(each, given, slopes) for each in (found, exact))
+    torch.testing.assert_close(near[0], right[0], rtol=0.02, atol=0.05)
+    torch.testing.assert_close(near[1:], right[1:], rtol=0.02, atol=0.05 * (1 + rows) ** 0.5)
 
 
 def test_few_different_sizes_occur() -> None:
-    with precision("bfloat16"):
-        assert len({len(prepared(torch.empty(rows, 1))) for rows in range(1, 4_097)}) < 40
+    assert len({padded(rows) for rows in range(1, 4_097)}) < 40
 
 
 def test_precision_holds_inside_only() -> None:
-    table = torch.ones(3, 2)
+    given = torch.full((3, 2), 1.001), torch.full((2, 1), 1.001), torch.zeros(1)
+    exact = product(*given)
     with precision("bfloat16"), precision("float32"):
-        assert prepared(table) is table
-    assert prepared(table) is table
+        assert torch.equal(product(*given), exact)
+    assert torch.equal(product(*given), exact)
     with precision("auto"):
-        assert (prepared(table).dtype == torch.bfloat16) == has_bfloat16()
+        assert torch.equal(product(*given), exact) != has_bfloat16()
 
 
 def _lstm() -> tuple[Layer, Callable[[], Tensor]]:

@@ -16,9 +16,9 @@ from torch.nn import functional
 
 from editvec.neural import arrays
 from editvec.neural.arrays import Ints, Mask
-from editvec.training.gradients import Chosen, Recurrence, Rounds
+from editvec.neural.layers.packing import Gather, Packing, Wiring
+from editvec.training.products import product
 
-_LEVELS = 1 << 16
 _is_learning = False
 
 
@@ -94,15 +94,7 @@ def _(scores: Tensor, mask: Mask | None = None) -> Tensor:
 
 @arrays.dropout.register(Tensor)
 def _(values: Tensor, share: float) -> Tensor:
-    """Make four choices of each random number, in steps of 1 / 65,536: torch draws one for each, which is a fortieth of
-    a step of training."""
-    dropped = min(round(share * _LEVELS), _LEVELS - 1)
-    if not _is_learning or not dropped:
-        return values
-    drawn = torch.empty(-(-values.numel() // 4), dtype=torch.int64).random_(-(1 << 63), None)
-    levels = drawn.view(torch.int16)[: values.numel()].view(values.shape)
-    kept = levels >= dropped - _LEVELS // 2
-    return values * kept.to(values.dtype).mul_(_LEVELS / (_LEVELS - dropped))
+    return functional.dropout(values, share, training=_is_learning)
 
 
 arrays.affine.register(Tensor, functional.linear)
@@ -113,17 +105,74 @@ arrays.log.register(Tensor, torch.log)
 
 @arrays.chosen_softmax.register(Tensor)
 def _(states: Tensor, weight: Tensor, bias: Tensor, choices: Ints) -> Tensor:
-    found: Tensor = Chosen.apply(states, weight, bias, torch.from_numpy(choices))  # type: ignore[no-untyped-call]
-    return found
+    scores = product(states, weight.t(), bias)
+    return functional.cross_entropy(scores, torch.from_numpy(choices), reduction="none").neg().exp()
 
 
 @arrays.lstm.register(Tensor)
-def _(*given: Any) -> tuple[Tensor, Tensor]:
-    found: tuple[Tensor, Tensor] = Recurrence.apply(*given)  # type: ignore[no-untyped-call]
-    return found
+def _(
+    inputs: Tensor,
+    weight: Tensor,
+    recurrent: Tensor,
+    bias: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    always: Tensor | None,
+    back: Tensor | None,
+    looked: Ints | None,
+    packing: Packing,
+) -> tuple[Tensor, Tensor]:
+    size, units = len(weight), recurrent.shape[1]
+    batch, longest, dim = inputs.shape
+    order, places = torch.from_numpy(packing.order), torch.from_numpy(packing.places[:size])
+    gates = product(functional.embedding(places, inputs.reshape(batch * longest, dim)), weight, bias)
+    if always is not None:
+        gates = gates + always.index_select(1, order[torch.from_numpy(packing.ranks)])
+    was, held = hidden[:, order], cell[:, order]
+    hiddens = [was]
+    back_at = None if looked is None else torch.from_numpy(looked).split_with_sizes(packing.sizes)
+    for step, gate in enumerate(gates.split_with_sizes(packing.sizes, 1)):
+        num = gate.shape[1]
+        gate = torch.baddbmm(gate, was[:, :num], recurrent)
+        if back is not None and back_at is not None:
+            gate = torch.baddbmm(gate, torch.cat(hiddens, 1).index_select(1, back_at[step]), back)
+        soft, new = gate.split_with_sizes([3 * units, units], -1)
+        out, keep_in, forget = soft.sigmoid().chunk(3, -1)
+        held = torch.addcmul(forget * held[:, :num], keep_in, new.tanh())
+        was = out * held.tanh()
+        hiddens.append(was)
+    packed = torch.cat(hiddens[1:], 1)
+    empty = packed.new_zeros(batch * longest, units)
+    states = torch.cat([empty.index_copy(0, where_to, each) for where_to, each in zip(places, packed, strict=True)], -1)
+    final = packed[:, torch.from_numpy(packing.last)].transpose(0, 1).reshape(batch, -1)
+    return states.view(batch, longest, -1), final
 
 
 @arrays.graph_rounds.register(Tensor)
-def _(*given: Any) -> Tensor:
-    found: Tensor = Rounds.apply(*given)  # type: ignore[no-untyped-call]
-    return found
+def _(
+    states: Tensor,
+    message: Tensor,
+    message_bias: Tensor,
+    inputs: Tensor,
+    recurrent: Tensor,
+    input_bias: Tensor,
+    recurrent_bias: Tensor,
+    wiring: Wiring,
+    num_rounds: int,
+) -> Tensor:
+    dim = states.shape[1]
+    always = torch.from_numpy(wiring.counts).to(states.dtype) @ message_bias
+    for _ in range(num_rounds):
+        summed = _sums(wiring.reads, states).split_with_sizes(wiring.sizes)
+        said = torch.cat([each @ weight.t() for each, weight in zip(summed, message, strict=True)])
+        heard = _sums(wiring.told, said) + always
+        asked = product(heard, inputs.t(), input_bias)
+        kept = product(states, recurrent.t(), recurrent_bias)
+        (asked_gate, asked_new), (gate, new) = (each.split_with_sizes([2 * dim, dim], -1) for each in (asked, kept))
+        reset, update = (asked_gate + gate).sigmoid().chunk(2, -1)
+        states = torch.lerp(torch.addcmul(asked_new, reset, new).tanh(), states, update)
+    return states
+
+
+def _sums(gather: Gather, table: Tensor) -> Tensor:
+    return functional.embedding_bag(torch.from_numpy(gather.rows), table, torch.from_numpy(gather.starts), mode="sum")

@@ -70,9 +70,13 @@ class Gather:
         return cls(rows[lines.argsort(kind="stable")], counts.cumsum() - counts)
 
     @cached_property
-    def filled(self) -> Ints:
-        """The lines that have a row."""
-        return np.flatnonzero(np.diff(self.starts, append=len(self.rows)))
+    def by_size(self) -> tuple[Ints, list[Ints]]:
+        """The lines that have a row, those with most rows first, and the first rows of all of them, the second rows of
+        those that have one …"""
+        counts = np.diff(self.starts, append=len(self.rows))
+        lines = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        starts, sizes = self.starts[lines], len(lines) - np.bincount(counts[lines]).cumsum()
+        return lines, [self.rows[starts[:size] + number] for number, size in enumerate(sizes[:-1].tolist())]
 
 
 class Edges(NamedTuple):
