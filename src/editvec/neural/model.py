@@ -36,7 +36,7 @@ CONFIG, VOCAB, GRAMMAR = "config.toml", "vocab.json", "grammar.json"
 WEIGHTS, TRAINING_DIGESTS = "model.safetensors", "training_digests.u64"
 SECOND = "editors/graph2tree"
 """In a model's folder, that of its second editor."""
-_BATCH, _TOKENS = 256, 32_768
+_BATCH, _TOKENS = 128, 16_384
 _ROWS = 2_560
 """Hypotheses that are searched at once."""
 _READ = 65_536
@@ -80,7 +80,7 @@ class EditModel:
         """Return the edit vectors of edits, in their order: [edits, edit_dim]."""
         examples = map(self.exampler, edits)
         parts = [np.zeros((0, self.edit_dim), np.float32)]
-        while window := list(islice(examples, 16 * _BATCH)):
+        while window := list(islice(examples, 32 * _BATCH)):
             parts.append(self.encode_examples(window))
         return np.concatenate(parts)
 
