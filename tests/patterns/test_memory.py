@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from editvec.mining.options import pick_languages
 from editvec.mining.recipes import get_recipe
 from editvec.neural.model import EditModel
 from editvec.patterns import memory
+from editvec.patterns.document import PatternEntry
 from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
+from editvec.suggest.evidence import RuledEdits
 from editvec.vcs.git import open_repository
 from tests.neural.edits import small_model
 
@@ -37,8 +40,8 @@ def _request(shop: Path, *, resume: bool = True) -> LearnRequest:
     return LearnRequest(run.MiningRequest(task, workers=1, resume=resume))
 
 
-def _said(learned: Learned) -> list[dict[str, object]]:
-    return [pattern.as_json(number, None) for number, pattern in enumerate(learned.patterns)]
+def _said(learned: Learned) -> list[PatternEntry]:
+    return [PatternEntry.of(pattern, number, None) for number, pattern in enumerate(learned.patterns, 1)]
 
 
 def test_a_second_run_encodes_and_matches_nothing_again(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,8 +52,12 @@ def test_a_second_run_encodes_and_matches_nothing_again(shop: Path, monkeypatch:
     def refuse(*_: object) -> None:
         raise AssertionError("this was known")
 
+    def only_nothing(files: object, ruled: Sequence[RuledEdits], language: str) -> list[None]:
+        assert not ruled, "this was known"
+        return []
+
     monkeypatch.setattr(EditModel, "encode", refuse)
-    monkeypatch.setattr(memory, "collect_evidence", lambda files, ruled, language: [refuse() for _ in ruled])
+    monkeypatch.setattr(memory, "collect_evidence", only_nothing)
     again = learn_patterns(_request(shop), model)
     assert _said(without) == _said(first) == _said(again)
     assert without.vectors is not None and first.vectors is not None and again.vectors is not None
@@ -65,7 +72,7 @@ def test_another_model_and_another_rule_are_not_mistaken(shop: Path) -> None:
     learned = learn_patterns(_request(shop, resume=False))
     pattern = next(each for each in learned.patterns if each.rule)
     assert pattern.rule is not None
-    ruled = memory.RuledEdits(pattern.rule, pattern.edits)
+    ruled = RuledEdits(pattern.rule, pattern.edits)
     changed = ruled._replace(rule=replace(pattern.rule, yaml=pattern.rule.yaml + "\n"))
     keys = {memory._key(each) for each in (ruled, changed, ruled._replace(edits=pattern.edits[:-1]))}
     assert len(keys) == 3
