@@ -202,11 +202,14 @@ def lstm(
     looked: Ints | None,
     packing: Packing,
 ) -> tuple[Array, Array]:
-    """Return the states of an LSTM over padded sequences, zeros on padding, [B, T, D · H], and the last ones,
-    [B, D · H]. D directions, B sequences, T steps at most, N in all, I inputs, H units, G = 4 H gates in the order out,
-    in, forget, new. `inputs` [B, T, I], `weight` [D, I, G], `recurrent` [D, H, G], `bias` [D, G], `hidden` and `cell`
-    [D, B, H] before the first step, `always` [D, B, G] added to the gates in every step, `back` [D, H, G] for the
-    states `looked` [N] back to, as numbers of rows among the beginnings and then the packed steps."""
+    """Return the states of an LSTM over padded sequences, and the last ones.
+
+    D directions, B sequences, T steps at most, N in all, I inputs, H units, G = 4 H gates in the order out, in, forget,
+    new. `inputs` [B, T, I], `weight` [D, I, G], `recurrent` [D, H, G], `bias` [D, G], `hidden` and `cell` [D, B, H]
+    before the first step, `always` [D, B, G] added to the gates in every step, `back` [D, H, G] for the states `looked`
+    [N] back to, as numbers of rows among the beginnings and then the packed steps → states [B, T, D · H], zeros on
+    padding, and the last ones [B, D · H].
+    """
     size, _, width = weight.shape
     units = width // 4
     batch, longest, dim = inputs.shape
@@ -250,8 +253,10 @@ def _lstm_cell(gates: Floats, cell: Floats, spare: Floats, out: Floats) -> None:
 
 
 def lstm_step(gates: Floats, cell: Floats) -> tuple[Floats, Floats]:
-    """Return the hidden state and the cell after one step: `gates` [rows, 4 · H] before they are squashed, which are
-    written over, and the cell before, [rows, H]."""
+    """Return the hidden state and the cell after one step.
+
+    `gates` [rows, 4 · H] before they are squashed, which are written over, and the cell before, [rows, H].
+    """
     cell, hidden = cell.copy(), np.empty_like(cell)
     _lstm_cell(gates, cell, np.empty_like(cell), out=hidden)
     return hidden, cell
@@ -269,9 +274,11 @@ def graph_rounds(
     wiring: Wiring,
     num_rounds: int,
 ) -> Array:
-    """Return the states of nodes after some rounds of a gated graph network: [N, D]. N nodes, T types of edges:
-    `message` [T, D, D], `message_bias` [T, D], of the GRU `inputs` and `recurrent` [3 D, D] and their biases [3 D], its
-    gates in torch's order: reset, update, new."""
+    """Return the states of nodes after some rounds of a gated graph network: [N, D].
+
+    N nodes, T types of edges: `message` [T, D, D], `message_bias` [T, D], of the GRU `inputs` and `recurrent` [3 D, D]
+    and their biases [3 D], its gates in torch's order: reset, update, new.
+    """
     dim = states.shape[1]
     both = 2 * dim
     said = np.empty((sum(wiring.sizes), dim), states.dtype)

@@ -174,14 +174,14 @@ class Batch:
 
 
 def stack(*parts: Ragged) -> Ragged:
-    """The sequences of each above those of the next."""
+    """Return the sequences of each above those of the next."""
     longest = max(part.longest for part in parts)
     ids = [np.pad(part.ids, ((0, 0), (0, longest - part.longest)), constant_values=PAD) for part in parts]
     return Ragged(np.concatenate(ids), np.concatenate([part.lengths for part in parts]))
 
 
 def collate_source(examples: Sequence[Example]) -> SourceBatch:
-    """The part of examples that an editor may read."""
+    """Return the part of examples that an editor may read."""
     trees = [example.trees for example in examples if example.trees is not None]
     return SourceBatch(
         _pad([example.before for example in examples]),
@@ -260,7 +260,7 @@ class _Nodes:
             part.append(values)
 
     def add(self, row: int, kinds: Ids, parents: Ids, places: Ids, tokens: tuple[list[Numbers], ...]) -> int:
-        """The number of a tree's first node; its tokens are noted in `tokens`."""
+        """Return the number of a tree's first node; its tokens are noted in `tokens`."""
         start = self.size
         self.size += len(kinds)
         self.kinds.append(kinds)
@@ -328,14 +328,14 @@ def _joined(parts: Sequence[Numbers]) -> Ints:
 
 
 def by_length(examples: Sequence[Example], batch_edits: int, batch_tokens: int) -> Iterator[list[int]]:
-    """The places of examples, sorted by length and cut into batches of at most so many edits and (padded) tokens."""
+    """Return the places of examples in batches of similar length, of at most so many edits and (padded) tokens."""
     order = sorted(range(len(examples)), key=lambda place: _length_of(examples[place]))
     widths = [len(example.before) + len(example.after) + len(example.context) for example in examples]
     return _cut(order, widths, batch_edits, batch_tokens)
 
 
 def by_source(examples: Sequence[Example], batch_edits: int, batch_tokens: int) -> Iterator[list[int]]:
-    """The same for a search, by what an editor may read alone."""
+    """Return the same for a search, by what an editor may read alone."""
     order = sorted(range(len(examples)), key=lambda place: len(examples[place].before))
     return _cut(order, [len(each.before) + len(each.context) for each in examples], batch_edits, batch_tokens)
 

@@ -33,8 +33,10 @@ NOWHERE = -1
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The ids of an edit and the alignment of its two versions. `before` and `after` end with END; `context` holds
-    PLACE where the edit stands."""
+    """The ids of an edit and the alignment of its two versions.
+
+    `before` and `after` end with END; `context` holds PLACE where the edit stands.
+    """
 
     before: Ids
     context: Ids
@@ -84,8 +86,10 @@ class Exampler:
     """Whether trees are parsed even where the data came with some."""
 
     def __call__(self, edit: Edit, *, with_after: bool = True) -> Example:
-        """The example of an edit, or of what an editor may see of it. TooLongError where it is longer than the limit,
-        NoTreeError where it has no tree and the model reads trees."""
+        """Return the example of an edit, or of what an editor may see of it.
+
+        TooLongError where it is longer than the limit, NoTreeError where it has no tree and the model reads trees.
+        """
         before, after, above, below = read_tokens(edit, lowercase=self.lowercase)
         if not with_after:
             after = ()
@@ -124,7 +128,7 @@ class Exampler:
         )
 
     def answered(self, example: Example, after: Tokens) -> Example:
-        """An example with an `after` that an editor wrote for it. It has no trees."""
+        """Return an example with an `after` that an editor wrote for it. It has no trees."""
         unknown = {token: len(self.vocab) + at for at, token in enumerate(example.unknown)}
         aligned = align(self.written(example.before.tolist(), example), after)
         tags, aligned_before, aligned_after = _positions(aligned)
@@ -163,11 +167,11 @@ class Exampler:
         return trees, steps, source
 
     def all(self, edits: Iterable[Edit]) -> list[Example]:
-        """The examples of edits, in order."""
+        """Return the examples of edits, in order."""
         return [self(edit) for edit in edits]
 
     def written(self, ids: Sequence[int], example: Example) -> Tokens:
-        """The tokens that ids of an example's `after` (or a model's) stand for, up to END."""
+        """Return the tokens that ids of an example's `after` (or a model's) stand for, up to END."""
         tokens = []
         for identity in ids:
             if identity == END:
@@ -176,7 +180,7 @@ class Exampler:
         return tuple(tokens)
 
     def token(self, identity: int, example: Example) -> str:
-        """The token of an id."""
+        """Return the token of an id."""
         size = len(self.vocab)
         return example.unknown[identity - size] if identity >= size else self.vocab.token(identity)
 
@@ -192,7 +196,7 @@ class Exampler:
 
 
 def _positions(aligned: Alignment) -> tuple[Ids, Ids, Ids]:
-    """The tags of an alignment's positions, and their places on both sides."""
+    """Return the tags of an alignment's positions, and their places on both sides."""
     positions = aligned.positions
     return (
         _array([_TAG_IDS[position.tag] for position in positions]),

@@ -89,7 +89,7 @@ class EditModel:
         return collate(examples, changed_only=self.config.changed_only)
 
     def encode(self, edits: Iterable[Edit]) -> NDArray[np.float32]:
-        """The edit vectors of edits, in their order: [edits, edit_dim]."""
+        """Return the edit vectors of edits, in their order: [edits, edit_dim]."""
         examples = map(self.exampler, edits)
         parts = [np.zeros((0, self.edit_dim), np.float32)]
         while window := list(islice(examples, 16 * _BATCH)):
@@ -97,7 +97,7 @@ class EditModel:
         return np.concatenate(parts)
 
     def encode_examples(self, examples: Sequence[Example]) -> NDArray[np.float32]:
-        """The edit vectors of examples, in their order: [examples, edit_dim]."""
+        """Return the edit vectors of examples, in their order: [examples, edit_dim]."""
         vectors = np.empty((len(examples), self.edit_dim), np.float32)
         for places in by_length(examples, _BATCH, _TOKENS):
             vectors[places] = self.network.vectors(self.collate([examples[place] for place in places]))
@@ -110,7 +110,7 @@ class EditModel:
     def write(
         self, examples: Sequence[Example], vectors: NDArray[np.float32], *, k: int = 5, margin: float = MARGIN
     ) -> list[list[Candidate]]:
-        """What the editor makes of each example's before and context with the vector beside it. `after` is not read."""
+        """Return what the editor makes of each example's before and context with its vector. `after` is not read."""
         vectors = np.asarray(vectors, np.float32)
         answers: list[list[Candidate]] = [[] for _ in examples]
         for places in by_source(examples, max(1, _ROWS // k), _READ):
@@ -122,7 +122,7 @@ class EditModel:
         return answers
 
     def readable(self, edit: Edit) -> Example | None:
-        """What the editor may see of an edit; None where it has no tree that the model could read."""
+        """Return what the editor may see of an edit; None where it has no tree that the model could read."""
         try:
             return self.exampler(edit, with_after=False)
         except NoTreeError:
@@ -138,7 +138,7 @@ class EditModel:
         return [Candidate(tokens, score, complete) for (tokens, complete), score in ranked]
 
     def save(self, folder: Path) -> None:
-        """Writes the model into a folder."""
+        """Write the model into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / CONFIG, configuration.dumps(self.config).encode())
         self.vocab.save(folder / VOCAB)
@@ -148,8 +148,10 @@ class EditModel:
 
 
 def folder_of(name: str | Path | None) -> Path:
-    """The folder of a model: itself, or of the one that comes with the package where there is no name or `packaged` and
-    no folder of that name.
+    """Return the folder of a model.
+
+    It is the name itself, or that of the packaged model where there is no name, or it is `packaged` and no folder has
+    that name.
     """
     if name is not None and (str(name) != PACKAGED_NAME or Path(name).is_dir()):
         if not Path(name).is_dir():
@@ -161,7 +163,7 @@ def folder_of(name: str | Path | None) -> Path:
 
 
 def load(name: str | Path | None = None) -> EditModel:
-    """The model in a folder, or the one that comes with the package; with its second editor, if it has one."""
+    """Return the model in a folder, or the one that comes with the package; with its second editor, if it has one."""
     folder = folder_of(name)
     for part in (CONFIG, VOCAB, WEIGHTS):
         _require(folder, part)
@@ -181,7 +183,7 @@ def _load(folder: Path, config: ModelConfig, vocab: Vocab, beside: Arrays | None
 
 
 def _load_second(folder: Path, first: EditModel) -> EditModel:
-    """The second editor of a model. Its reader and encoder are the model's own, whether they are in its file too."""
+    """Return the second editor of a model, whose reader and encoder are the model's own."""
     _require(folder, CONFIG)
     config = configuration.load(folder / CONFIG)
     if structs.replace(config, editor=first.config.editor, trees=first.config.trees) != first.config:
@@ -191,12 +193,12 @@ def _load_second(folder: Path, first: EditModel) -> EditModel:
 
 
 def needs_trees(config: ModelConfig) -> bool:
-    """Whether a model of this config reads trees, and so has a grammar."""
+    """Return whether a model of this config reads trees, and so has a grammar."""
     return encoder_class(config).needs_trees or editor_class(config).needs_trees
 
 
 def load_grammar(folder: Path, config: ModelConfig) -> Grammar | None:
-    """The grammar in a model's folder, for a config that needs one."""
+    """Return the grammar in a model's folder, for a config that needs one."""
     if not needs_trees(config):
         return None
     _require(folder, GRAMMAR)

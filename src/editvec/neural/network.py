@@ -38,8 +38,10 @@ class EditNetwork(Layer):
         self.max_steps = self.editor.max_steps_a_token * config.max_tokens + 1
 
     def __call__(self, batch: Batch, shown: Batch | None = None, is_other: Mask | None = None) -> Array:
-        """Return the log-probability of each `after`, given its edit's own vector or that of the edit shown, which is
-        another one where `is_other` [batch] says so: [batch]."""
+        """Return the log-probability of each `after`, given an edit vector: [batch].
+
+        The vector is its edit's own or that of the edit shown, which is another one where `is_other` [batch] says so.
+        """
         if shown is None and self.encoder.reads and self.shared:
             reading, after = self.reader.read_edit(batch, context=self.context)
             vectors = self.encoder(batch, reading.before, after)
@@ -70,8 +72,10 @@ class EditNetwork(Layer):
     def search(
         self, source: SourceBatch, vectors: Floats, *, k: int, margin: float = math.inf
     ) -> list[list[Hypothesis]]:
-        """Return the `k` best `after`s of each source with the vector beside it, best first, as the editor's
-        choices."""
+        """Return the `k` best `after`s of each source with the vector beside it, best first.
+
+        They are sequences of the editor's choices.
+        """
         reading = self.reader.read(source, context=self.context)
         steps = self.editor.steps(source, reading, vectors)
         return beam_search(steps, num_sources=len(vectors), width=k, max_steps=self.max_steps, margin=margin)

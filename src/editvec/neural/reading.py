@@ -32,8 +32,11 @@ class Reading(NamedTuple):
 
 
 class TokenEmbedding(Layer):
-    """Ids → embeddings. Ids from `num_known` up, the tokens outside the vocabulary, have `num_slots` embeddings in the
-    order of their first occurrence in an edit, or, where there are none, all that of UNKNOWN."""
+    """Ids → embeddings.
+
+    Ids from `num_known` up, the tokens outside the vocabulary, have `num_slots` embeddings in the order of their first
+    occurrence in an edit, or, where there are none, all that of UNKNOWN.
+    """
 
     def __init__(self, *, num_known: int, num_slots: int, dim: int, dropout: float = 0.0) -> None:
         self.num_known, self.num_slots, self.dim, self.dropout = num_known, num_slots, dim, dropout
@@ -74,7 +77,10 @@ class Reader(Layer):
         return Reading(*(self(part)[0] for part in parts))
 
     def read_edit(self, batch: Batch, *, context: bool) -> tuple[Reading, Read]:
-        """Read what an editor may read, and `after`. In one go: the longest part has as many steps whatever is read
-        beside it, and in the small batches of training it is the steps that cost."""
+        """Read what an editor may read, and `after`, in one go.
+
+        The longest part has as many steps whatever is read beside it, and in the small batches of training it is the
+        steps that cost.
+        """
         after, *found = self(batch.target.after, batch.source.before, *([batch.source.context] if context else []))
         return Reading(*found), after

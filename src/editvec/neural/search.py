@@ -24,24 +24,34 @@ class Steps(Protocol[State]):
         """One row for each source."""
 
     def step(self, state: State, width: int, floor: Floats | None = None) -> tuple[Floats, Ints]:
-        """The log-probabilities of the best next choices, and the choices, both [rows, at most `width`]; −∞ stands
-        where a row has fewer. A choice that is less likely than its row's `floor` [rows] need not be looked for."""
+        """Return the log-probabilities of the best next choices, and the choices, both [rows, at most `width`].
+
+        −∞ stands where a row has fewer. A choice that is less likely than its row's `floor` [rows] need not be looked
+        for.
+        """
 
     def ends(self, state: State, rows: Ints, choices: Ints) -> Mask:
-        """Whether a row is complete when it takes a choice: [n] for n pairs of both."""
+        """Return whether a row is complete when it takes a choice: [n] for n pairs of both."""
 
     def result(self, state: State, row: int, choice: int) -> Hashable:
-        """What a row that is complete with a choice has come to: two ways to the same are one hypothesis. None where no
-        two come to the same."""
+        """Return what a row that is complete with a choice has come to.
+
+        Two ways to the same are one hypothesis. None where no two come to the same.
+        """
 
     def advance(self, state: State, rows: Ints, choices: Ints) -> State:
-        """A state of those rows, each after its choice; a row may be taken more than once, or not at all. The rows of
-        a source stand together, in the order of the sources."""
+        """Return a state of those rows, each after its choice.
+
+        A row may be taken more than once, or not at all. The rows of a source stand together, in the order of the
+        sources.
+        """
 
 
 class Hypothesis(NamedTuple):
-    """A complete sequence of choices with its log-probability. Where several come to the same result, it is the best of
-    them, with the log-probability of all."""
+    """A complete sequence of choices with its log-probability.
+
+    Where several come to the same result, it is the best of them, with the log-probability of all.
+    """
 
     choices: tuple[int, ...]
     score: float
@@ -100,8 +110,11 @@ def beam_search(
 
 
 class _Ended(NamedTuple):
-    """A complete hypothesis: the log-probability of all ways to its result, and of the best of them, which took a
-    choice in a row at a step."""
+    """A complete hypothesis.
+
+    It has the log-probability of all ways to its result, and of the best of them, which took a choice in a row at a
+    step.
+    """
 
     score: float
     best: float
@@ -147,8 +160,10 @@ def _continue(
 
 
 def rank_within(owners: Ints, num_sources: int) -> Ints:
-    """Return for each row how many rows of the same owner stand before it, given that the rows of an owner stand
-    together."""
+    """Return for each row how many rows of the same owner stand before it.
+
+    The rows of an owner stand together.
+    """
     counts = np.bincount(owners, minlength=num_sources)
     first = counts.cumsum() - counts
     return np.arange(len(owners)) - first[owners]

@@ -1,5 +1,7 @@
-"""The two trees of an edit in numbers: nodes in the order of `Tree.nodes()`, which of them match, and the actions that
-build the one from the other."""
+"""The two trees of an edit in numbers.
+
+The nodes in the order of `Tree.nodes()`, which of them match, and the actions that build the one from the other.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,10 @@ NO_PARENT = NO_TOKEN = NO_FORM = NO_CHOICE = -1
 
 @dataclass(frozen=True, slots=True)
 class TreePair:
-    """Before and after as trees. A node's kind is an index into the grammar's kinds, from 1; 0 is a kind that the
-    grammar does not know."""
+    """Before and after as trees.
+
+    A node's kind is an index into the grammar's kinds, from 1; 0 is a kind that the grammar does not know.
+    """
 
     before_kinds: Ids
     before_parents: Ids
@@ -43,8 +47,10 @@ class TreePair:
 
 @dataclass(frozen=True, slots=True)
 class ActionSteps:
-    """The actions that build `after`, one a step; the first step is 1. Of the numbers that an action does not have, 0
-    stands for a text and NO_CHOICE for a choice."""
+    """The actions that build `after`, one a step; the first step is 1.
+
+    Of the numbers that an action does not have, 0 stands for a text and NO_CHOICE for a choice.
+    """
 
     slots: Ids
     """The slot in which each is taken."""
@@ -88,7 +94,7 @@ def pair_of(source: SourceTree, after: Tree | None, alignment: Alignment, gramma
 
 
 def steps_of(grammar: Grammar, source: SourceTree, after: Tree, id_of: Callable[[str], int]) -> ActionSteps:
-    """The oracle's actions in numbers; UnseenError where the grammar does not allow `after`."""
+    """Return the oracle's actions in numbers; UnseenError where the grammar does not allow `after`."""
     slots, parents, choices, texts = [], [], [], []
     copies: list[tuple[int, int]] = []
     for step, (action, slot, opened) in enumerate(derive_steps(grammar, source, after)):

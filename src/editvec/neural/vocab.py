@@ -38,16 +38,16 @@ class Vocab:
         return len(MARKS) + len(self.tokens)
 
     def token(self, identity: int) -> str:
-        """The token of an id below `len(self)`; marks as they are written in `MARKS`."""
+        """Return the token of an id below `len(self)`; marks as they are written in `MARKS`."""
         return MARKS[identity] if identity < len(MARKS) else self.tokens[identity - len(MARKS)]
 
     def save(self, path: Path) -> None:
-        """Writes it as a JSON array."""
+        """Write it as a JSON array."""
         write_atomically(path, orjson.dumps(self.tokens, option=orjson.OPT_INDENT_2))
 
     @classmethod
     def load(cls, path: Path) -> Vocab:
-        """Reads what `save` wrote."""
+        """Read what `save` wrote."""
         try:
             tokens = orjson.loads(path.read_bytes())
         except (orjson.JSONDecodeError, OSError) as error:
@@ -74,9 +74,11 @@ def _lowered(token: str) -> str:
 
 
 def count_tokens(edits: Iterable[Edit], *, lowercase: bool = False, limit: int = 2_000_000) -> Counter[str]:
-    """How often each token occurs in edits and their contexts. When there are more than `limit` different ones, the
-    rarest so far are forgotten, so that memory does not grow with the edits; of frequent tokens, that takes at most a
-    few from the count."""
+    """Return how often each token occurs in edits and their contexts.
+
+    When there are more than `limit` different ones, the rarest so far are forgotten, so that memory does not grow with
+    the edits; of frequent tokens, that takes at most a few from the count.
+    """
     counts: Counter[str] = Counter()
     for edit in edits:
         for form in read_tokens(edit, lowercase=lowercase):
@@ -95,6 +97,6 @@ def _without_rarest(counts: Counter[str], size: int) -> Counter[str]:
 
 
 def build(counts: Mapping[str, int], *, size: int, min_count: int) -> Vocab:
-    """The most frequent tokens; of equally frequent ones the first in the alphabet, so that it never varies."""
+    """Return the most frequent tokens; of equally frequent ones the first in the alphabet, so that it never varies."""
     known = sorted((token for token, count in counts.items() if count >= min_count), key=lambda t: (-counts[t], t))
     return Vocab(tuple(known[:size]))

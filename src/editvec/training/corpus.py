@@ -52,7 +52,7 @@ class Corpus:
         self.num_examples = max(0, self.num_blocks - 1) * BLOCK + last
 
     def block(self, number: int) -> list[Example]:
-        """The examples of a block, each with memory of its own."""
+        """Return the examples of a block, each with memory of its own."""
         columns: list[list[Any]] = []
         for name, column in zip(self._reader.schema.names, self._reader.get_batch(number).columns, strict=True):
             if name == "unknown":
@@ -78,7 +78,7 @@ class Corpus:
 
 
 def build_corpus(path: Path, examples: Iterable[Example]) -> Corpus:
-    """Writes examples to a file, block by block."""
+    """Write examples to a file, block by block."""
     examples = iter(examples)
     block = list(islice(examples, BLOCK))
     schema = _schema(part for part in _PARTS if block and getattr(block[0], part) is not None)
@@ -112,8 +112,11 @@ def epoch_batches(
     vector_swap: float = 0.0,
     first: int = 0,
 ) -> Iterator[Lesson]:
-    """The batches of an epoch, from the `first` on: edits of similar length together, everything else by chance. In a
-    share `vector_swap` of them, other edits of the same shapes are shown."""
+    """Return the batches of an epoch, from the `first` on.
+
+    Edits of similar length are together, everything else is by chance. In a share `vector_swap` of the batches, other
+    edits of the same shapes are shown.
+    """
     chance = np.random.default_rng([seed, epoch])
     blocks = chance.permutation(corpus.num_blocks)
     number = 0

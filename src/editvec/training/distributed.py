@@ -26,13 +26,13 @@ class World:
         return self.rank == 0
 
     def sum(self, values: Tensor) -> Tensor:
-        """The sum of a tensor over all processes."""
+        """Return the sum of a tensor over all processes."""
         if self.size > 1:
             distributed.all_reduce(values)
         return values
 
     def all_well(self, well: bool) -> bool:
-        """Whether every process says so; returns when all have."""
+        """Return whether every process says so; returns when all have."""
         return bool(self.sum(torch.tensor(float(not well))) == 0)
 
     def wait(self) -> None:
@@ -41,18 +41,18 @@ class World:
             distributed.barrier()
 
     def wrap(self, model: nn.Module) -> nn.Module:
-        """The model with its gradients averaged over all processes."""
+        """Return the model with its gradients averaged over all processes."""
         return DistributedDataParallel(model) if self.size > 1 else model
 
 
 def leads() -> bool:
-    """Whether this process is the one that talks, before or after it has joined the others."""
+    """Return whether this process is the one that talks, before or after it has joined the others."""
     return os.environ.get("RANK", "0") == "0"
 
 
 @contextmanager
 def joined() -> Iterator[World]:
-    """The world that `torchrun` made of this process, or one of its own."""
+    """Return the world that `torchrun` made of this process, or one of its own."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield World()
         return

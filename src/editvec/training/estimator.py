@@ -59,7 +59,7 @@ class EditVectoriser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Iterable[AnyEdit], y: object = None) -> EditVectoriser:  # noqa: N803
-        """Trains on edits; with `path`, loads the model there."""
+        """Train on edits; with `path`, loads the model there."""
         if self.path is not None:
             self.model_ = model.load(self.path)
             return self
@@ -75,12 +75,12 @@ class EditVectoriser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Iterable[AnyEdit]) -> NDArray[np.float32]:  # noqa: N803
-        """The edit vectors: [edits, edit_dim]."""
+        """Return the edit vectors: [edits, edit_dim]."""
         check_is_fitted(self)
         return self.model_.encode(self._edits(X))
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """edit0, edit1 …"""
+        """Return edit0, edit1 and so on."""
         check_is_fitted(self)
         return np.array([f"edit{at}" for at in range(self.model_.edit_dim)], object)
 

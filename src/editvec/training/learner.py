@@ -13,8 +13,10 @@ from editvec.training.torch_backend import learning
 
 
 def parameters_of(layer: Layer) -> dict[str, nn.Parameter]:
-    """Make torch parameters of a layer's weights, over the same memory, and put them in their places. Those that two
-    layers share are there once."""
+    """Put torch parameters in the places of a layer's weights, over the same memory, and return them by name.
+
+    Those that two layers share are there once.
+    """
     parameters = {}
     for name, weight in layer.weights().items():
         parameters[name] = weight.value = nn.Parameter(torch.from_numpy(weight.value))

@@ -80,7 +80,7 @@ class Trainer:
         self.state = RunState(order=self._order())
 
     def _order(self) -> str:
-        """What decides which edits a batch has."""
+        """Return what decides which edits a batch has."""
         settings = self.settings
         return (
             f"seed {settings.seed}, batches of {settings.batch_edits} edits and {settings.batch_tokens} tokens, "
@@ -88,7 +88,7 @@ class Trainer:
         )
 
     def resume(self) -> None:
-        """Goes back to the last checkpoint."""
+        """Go back to the last checkpoint."""
         self.state = load_checkpoint(self.folder / CHECKPOINT, self.learner.named, self.optimiser)
         if self.state.order != self._order():
             raise UserError(
@@ -97,7 +97,7 @@ class Trainer:
             )
 
     def run(self) -> RunState:
-        """Trains until it has finished. Ctrl-C saves where it is, then raises KeyboardInterrupt."""
+        """Train until it has finished. Ctrl-C saves where it is, then raises KeyboardInterrupt."""
         # Vanishing gradients are denormal numbers, which a CPU multiplies many times as slowly.
         torch.set_flush_denormal(True)
         learner = self.world.wrap(self.learner)
@@ -140,8 +140,10 @@ class Trainer:
                 raise KeyboardInterrupt
 
     def _step(self, learner: nn.Module, lesson: Lesson) -> tuple[float, float]:
-        """One update. The sum of the losses of all the batch's edits, those of other processes included, and of their
-        losses a token."""
+        """Make one update, and return the sums of the losses of the batch's edits and of their losses a token.
+
+        Both count those of other processes.
+        """
         settings, world = self.settings, self.world
         for group in self.optimiser.param_groups:
             group["lr"] = self._rate()
@@ -175,11 +177,11 @@ class Trainer:
         return loss, logs
 
     def _own(self, examples: list[Example]) -> list[Example]:
-        """The share of this process."""
+        """Return the share of this process."""
         return examples[self.world.rank :: self.world.size] or examples[:1]
 
     def _rate(self) -> float:
-        """The learning rate of the next step."""
+        """Return the learning rate of the next step."""
         settings, state = self.settings, self.state
         rate = settings.learning_rate * 0.5**state.halvings
         if settings.warmup_steps:
@@ -222,7 +224,7 @@ class Trainer:
         self._keep(clock)
 
     def _halve(self) -> None:
-        """Goes back to the best model with half the rate."""
+        """Go back to the best model with half the rate."""
         self.world.wait()
         load_weights(self.folder / WEIGHTS, self.model.network)
         self.optimiser = self._new_optimiser()
@@ -230,7 +232,7 @@ class Trainer:
         self.state.stalled = 0
 
     def perplexity(self, corpus: Corpus) -> float:
-        """The paper's: exp of the mean over edits of an edit's negative log-likelihood a token."""
+        """Return the paper's perplexity: exp of the mean over edits of an edit's negative log-likelihood a token."""
         sums = torch.zeros(2, dtype=torch.float64)
         self.learner.eval()
         with torch.inference_mode():
@@ -247,7 +249,7 @@ class Trainer:
         return torch.optim.Adam(self.learner.parameters(), self.settings.learning_rate, fused=True)
 
     def _keep(self, clock: _Clock) -> None:
-        """Writes the checkpoint and the metrics."""
+        """Write the checkpoint and the metrics."""
         if self.world.leads:
             self.state.seconds = clock.seconds()
             save_checkpoint(self.folder / CHECKPOINT, self.learner.named, self.optimiser, self.state)
@@ -256,7 +258,7 @@ class Trainer:
             clock.saved()
 
     def _stop_asked(self, interrupted: threading.Event) -> bool:
-        """Whether any process was asked to stop: all must leave at the same step."""
+        """Return whether any process was asked to stop: all must leave at the same step."""
         if self.world.size == 1:
             return interrupted.is_set()
         return bool(self.world.sum(torch.tensor(float(interrupted.is_set()))) > 0)
@@ -313,7 +315,7 @@ class _Speed:
 
 @contextmanager
 def _deferred_interrupt() -> Iterator[threading.Event]:
-    """An event that Ctrl-C (or a polite kill) sets, so that the step at hand is not cut; a second one does cut."""
+    """Yield an event that Ctrl-C or SIGTERM sets, so that a step is not cut; a second one does cut."""
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked

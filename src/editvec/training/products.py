@@ -42,14 +42,19 @@ def has_bfloat16() -> bool:
 
 
 def padded(rows: int) -> int:
-    """Return how many rows a table of some rows has as a factor in bfloat16, where oneDNN keeps a program for each
-    number: a few, and from a thousand on eight between a power of two and the next."""
+    """Return how many rows a table of some rows has as a factor in bfloat16.
+
+    oneDNN keeps a program for each number, so there are a few: from a thousand on eight between a power of two and the
+    next.
+    """
     return rows + -rows % max(64, 1 << max(4, rows.bit_length()) - 4)
 
 
 def product(table: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Return `table` [..., rows, dim] · `weight` [..., dim, out] + `bias` [..., out], multiplied in the precision that
-    was asked for: [..., rows, out]. Its gradient is found in the same one."""
+    """Return `table` · `weight` + `bias`, multiplied in the precision that was asked for: [..., rows, out].
+
+    `table` [..., rows, dim], `weight` [..., dim, out], `bias` [..., out]. The gradient is found in the same precision.
+    """
     if _precision != torch.bfloat16:
         if table.dim() == 2:
             return torch.addmm(bias, table, weight)

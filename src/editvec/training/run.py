@@ -64,9 +64,11 @@ def train(
     watch: Watch = lambda progress: None,
     notice: Notice = lambda text: None,
 ) -> RunState:
-    """Trains a new model into a folder; with `init` it begins as that model, with its vocabulary, and the config says
-    only how it is trained. With another `editor` than that model's, the config also says which trees it reads, and what
-    both editors have begins as it was."""
+    """Train a new model into a folder.
+
+    With `init` it begins as that model, with its vocabulary, and the config says only how it is trained. With another
+    `editor` than that model's, the config also says which trees it reads, and what both editors have begins as it was.
+    """
     if (folder / CHECKPOINT).exists():
         raise UserError(f"{folder} already holds a run. Use --resume to go on, or another folder.")
     if (folder / WEIGHTS).exists():
@@ -89,7 +91,7 @@ def train(
 
 
 def resume(folder: Path, *, watch: Watch = lambda progress: None) -> RunState:
-    """Goes on with the run in a folder, exactly as if it had not been interrupted."""
+    """Go on with the run in a folder, exactly as if it had not been interrupted."""
     if not (folder / CHECKPOINT).exists():
         done = "its training has finished." if (folder / WEIGHTS).exists() else "start one without --resume."
         raise UserError(f"{folder} holds no run to resume: {done}")
@@ -139,7 +141,7 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
 
 
 def _check(folder: Path, files: Files, config: ModelConfig) -> None:
-    """Says what is wrong before the long work, not after it."""
+    """Say what is wrong before the long work, not after it."""
     EditModel(config, Vocab(()))
     for file in (files.train, files.dev):
         if file is not None:
@@ -180,12 +182,12 @@ def _edits(files: Files, side: str, share: float, *, trees: bool = False) -> Ite
 
 
 def part_of(edits: Iterable[Edit], share: float) -> Iterator[Edit]:
-    """A share of edits. A smaller one is a part of every larger one, whatever the seed: runs on 20 % see the same."""
+    """Return a share of edits; a smaller one is a part of every larger one, whatever the seed."""
     return (edit for edit in edits if share >= 1 or _draw("share", edit) < share)
 
 
 def _trees(files: Files, share: float, parsed: bool) -> Iterator[Tree]:
-    """The trees of a training set."""
+    """Return the trees of a training set."""
     for edit in _edits(files, "train", share, trees=not parsed):
         try:
             yield from edit_trees(edit, parsed=parsed)
@@ -194,7 +196,7 @@ def _trees(files: Files, share: float, parsed: bool) -> Iterator[Tree]:
 
 
 def _side(edits: Iterable[Edit], *, held_out: bool) -> Iterator[Edit]:
-    """The edits that are held out, or the others."""
+    """Return the edits that are held out, or the others."""
     count = 0
     for edit in edits:
         held = count < _MOST_HELD_OUT and _draw("dev", edit) < _HELD_OUT
@@ -204,7 +206,7 @@ def _side(edits: Iterable[Edit], *, held_out: bool) -> Iterator[Edit]:
 
 
 def _draw(purpose: str, edit: Edit) -> float:
-    """A number from 0 to 1 that is chance, but always the same for an edit."""
+    """Return a number from 0 to 1 that is chance, but always the same for an edit."""
     form = f"{purpose}\0{edit.id}\0{token_hash(edit)}"
     digest = blake2b(form.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64

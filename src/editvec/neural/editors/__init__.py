@@ -21,12 +21,12 @@ EDITORS: Mapping[str, type[Editor]] = {
 
 
 def editor_class(config: ModelConfig) -> type[Editor]:
-    """The editor that a config names."""
+    """Return the editor that a config names."""
     if config.editor not in EDITORS:
         raise UserError(f"no editor {config.editor!r}. There are: {', '.join(EDITORS)}.")
     return EDITORS[config.editor]
 
 
 def build_editor(config: ModelConfig, reader: Reader, edit_dim: int, grammar: Grammar | None) -> Editor:
-    """The editor that a config names, for vectors of `edit_dim`."""
+    """Return the editor that a config names, for vectors of `edit_dim`."""
     return editor_class(config).from_config(config, reader, edit_dim, grammar)

@@ -28,8 +28,10 @@ class Editor(Layer):
 
     @classmethod
     def from_config(cls, config: ModelConfig, reader: Reader, edit_dim: int, grammar: Grammar | None) -> Self:
-        """Return the editor of a config, over what a reader reads, for vectors of `edit_dim`; with a grammar
-        where it needs trees."""
+        """Return the editor of a config, over what a reader reads, for vectors of `edit_dim`.
+
+        It has a grammar where it needs trees.
+        """
         raise NotImplementedError
 
     def __call__(self, source: SourceBatch, reading: Reading, vectors: Array, target: TargetBatch) -> Array:

@@ -1,5 +1,6 @@
-"""`graph2tree`: writes the tree of after, action by action, and can copy whole subtrees of before (section 3.2 of the
-paper).
+"""`graph2tree`: an editor that writes the tree of after, action by action (section 3.2 of the paper).
+
+It can copy whole subtrees of before.
 
 Before goes through a gated graph network. An LSTM over actions, fed with the state of the step that opened the node it
 is in, attends to the graph's nodes. In a slot it chooses a label (ExpandR), the end (Reduce) or a subtree (TreeCp);
@@ -155,6 +156,7 @@ class Graph2TreeEditor(Editor):
         return Legal.of(self.grammar)
 
     def __call__(self, source: SourceBatch, reading: Reading, vectors: Array, target: TargetBatch) -> Array:
+        """Return the log-probability of each target: [batch]."""
         steps = target.steps
         assert steps is not None
         nodes, pooled = self.read_graph(source, reading)
@@ -185,9 +187,11 @@ class Graph2TreeEditor(Editor):
         return scatter_add(log(total + TINY), beside.lines, len(there))
 
     def steps(self, source: SourceBatch, reading: Reading, vectors: Floats) -> Graph2TreeSteps:
+        """Return the search for what to write."""
         return Graph2TreeSteps(self, source, reading, vectors)
 
     def written(self, found: Hypothesis, example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
+        """Return the tokens of an `after` that a search has found, and whether the model could name all of them."""
         tokens: Sequence[str] = found.result
         named = [exampler.token(token.id, example) if isinstance(token, Unnamed) else token for token in tokens]
         return tuple(named), not any(isinstance(token, Unnamed) and token.id == UNKNOWN for token in tokens)
@@ -244,8 +248,10 @@ class Graph2TreeEditor(Editor):
         return concat(zeros(action, batch, 1, dim), action[:, :-1], axis=1)
 
     def read_out(self, states: Array, slots: Ints, nodes: Nodes, beside: SideBySide) -> Choices:
-        """Return what the decoder's `states` [rows, hidden] would do in `slots` [rows]; their sources' nodes are
-        `beside`."""
+        """Return what the decoder would do in some slots.
+
+        Its `states` [rows, hidden] and the `slots` [rows]; the nodes of their sources are `beside`.
+        """
         asked = beside.table(self.attention.project(states))
         seen = beside.rows(self.attention.weigh(asked, nodes.states, nodes.mask) @ nodes.states)
         said = dropout(tanh(self.combine(concat(states, seen))), self.dropout)
@@ -280,8 +286,10 @@ class Legal(NamedTuple):
         return cls(labels, forms)
 
     def of_slots(self, slots: Ints) -> tuple[Ints, Mask]:
-        """Return the labels that are legal in any of some `slots` [rows], in order [some]; and for each slot which of
-        these are: [rows, some]. Of a grammar of many languages, a text needs but a few."""
+        """Return the labels that are legal in any of some `slots` [rows], and which of them are legal in each.
+
+        The labels in order [some], and a mask [rows, some]. Of a grammar of many languages, a text needs but a few.
+        """
         there, which = np.unique(slots, return_inverse=True)
         legal = self.labels[there]
         names = np.flatnonzero(legal.any(0))

@@ -1,5 +1,7 @@
-"""Steps of several sources as rows: those of a source look at its memory side by side, so that it need not be copied
-for each, and in a search the memories of sources that have no rows any more are let go.
+"""Steps of several sources as rows.
+
+Those of a source look at its memory side by side, so that it need not be copied for each. In a search, the memories of
+sources that have no rows any more are let go.
 """
 
 from __future__ import annotations
@@ -34,8 +36,10 @@ def let_go(owners: Ints, sources: Ints, kept: _Kept) -> tuple[Ints, _Kept]:
 
 
 class SideBySide:
-    """Rows as a table with a line for each source: what is asked of a source's memory is asked there, all else of the
-    rows, of which there are fewer than cells."""
+    """Rows as a table with a line for each source.
+
+    What is asked of a source's memory is asked in the table, all else of the rows, of which there are fewer than cells.
+    """
 
     def __init__(self, lines: Ints, num_lines: int) -> None:
         """`lines` [rows], in order."""

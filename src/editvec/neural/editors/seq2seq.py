@@ -85,6 +85,7 @@ class Seq2SeqEditor(Editor):
         )
 
     def __call__(self, source: SourceBatch, reading: Reading, vectors: Array, target: TargetBatch) -> Array:
+        """Return the log-probability of each target: [batch]."""
         after = target.after
         shifted = np.concatenate([np.full_like(after.ids[:, :1], START), after.ids[:, :-1]], 1)
         hidden, cell = self.initial(reading, vectors)
@@ -98,9 +99,11 @@ class Seq2SeqEditor(Editor):
         return scatter_add(log(found + TINY), there.nonzero()[0], len(there))
 
     def steps(self, source: SourceBatch, reading: Reading, vectors: Floats) -> Seq2SeqSteps:
+        """Return the search for what to write."""
         return Seq2SeqSteps(self, self.writer.memories(source, reading, vectors), reading, vectors)
 
     def written(self, found: Hypothesis, example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
+        """Return the tokens of an `after` that a search has found, and whether the model could name all of them."""
         return exampler.written(found.choices, example), UNKNOWN not in found.choices
 
     def initial(self, reading: Reading, vectors: Array) -> tuple[Array, Array]:
@@ -122,8 +125,10 @@ class Seq2SeqEditor(Editor):
 
 @dataclass(frozen=True, slots=True)
 class Seq2SeqRows:
-    """Hypotheses: the source of each and the decoder's state; and the memories of sources that still have rows, or had
-    some not long ago."""
+    """Hypotheses: the source of each and the decoder's state.
+
+    The memories are of the sources that still have rows, or had some not long ago.
+    """
 
     owners: Ints  # [rows]
     hidden: Floats  # [rows, hidden]
@@ -133,8 +138,10 @@ class Seq2SeqRows:
 
 
 class Seq2SeqSteps:
-    """The search of a seq2seq editor over a batch of sources. A choice is the id of a token: of the vocabulary, or,
-    from its size up, of the source's own tokens outside it."""
+    """The search of a seq2seq editor over a batch of sources.
+
+    A choice is the id of a token: of the vocabulary, or, from its size up, of the source's own tokens outside it.
+    """
 
     def __init__(self, editor: Seq2SeqEditor, memories: Memories, reading: Reading, vectors: Floats) -> None:
         self._editor, self._memories = editor, memories
@@ -143,23 +150,28 @@ class Seq2SeqSteps:
         self._own = editor.writer.own_tokens(memories)
 
     def start(self) -> Seq2SeqRows:
+        """Return one row for each source."""
         hidden, cell = self._initial
         owners = np.arange(len(hidden))
         hidden, cell = self._read(owners, np.full_like(owners, START), hidden, cell)
         return Seq2SeqRows(owners, hidden, cell, owners, self._memories)
 
     def step(self, state: Seq2SeqRows, width: int, floor: Floats | None = None) -> tuple[Floats, Ints]:
+        """Return the log-probabilities of the best next choices of each row, and the choices."""
         return self._editor.writer.best(self._read_out(state), self._own.at(state.owners), width, floor)
 
     def ends(self, state: Seq2SeqRows, rows: Ints, choices: Ints) -> Mask:
+        """Return whether each row is complete when it takes its choice."""
         ends: Mask = choices == END
         return ends
 
     def result(self, state: Seq2SeqRows, row: int, choice: int) -> None:
+        """Return what a row that is complete with a choice has come to."""
         # A token is one choice, whatever the ways to write it: no two sequences of choices come to the same.
-        return None
+        return
 
     def advance(self, state: Seq2SeqRows, rows: Ints, choices: Ints) -> Seq2SeqRows:
+        """Return a state of those rows, each after its choice."""
         owners = state.owners[rows]
         sources, memories = let_go(owners, state.sources, state.memories)
         hidden, cell = self._read(owners, choices, state.hidden[rows], state.cell[rows])

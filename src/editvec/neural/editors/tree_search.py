@@ -93,9 +93,11 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class TreeRows:
-    """Hypotheses: the source of each, its derivation, the slot that is due in it and whether a token is; the decoder's
-    state, and where its hidden states so far are; and what the sources that still have rows, or had some not long
-    ago, are remembered by."""
+    """Hypotheses: the source of each, its derivation, and the decoder's state.
+
+    Also the slot that is due in it and whether a token is, where its hidden states so far are, and what is kept of the
+    sources that still have rows, or had some not long ago.
+    """
 
     owners: Ints  # [rows]
     derivations: list[Derivation]
@@ -125,8 +127,10 @@ class Graph2TreeSteps:
         self._names = [_names(each, ids) for each, ids in zip(self._sources, source.before.ids.tolist(), strict=True)]
 
     def _groups(self) -> tuple[Ints, Floats]:
-        """Return for each node the first one that holds the same subtree, [batch, most], and the mean of the states of
-        all that do, [batch, most, dim]."""
+        """Return for each node the first one that holds the same subtree, and the mean of the states of all that do.
+
+        [batch, most] and [batch, most, dim].
+        """
         states = self._nodes.states
         batch, most, dim = states.shape
         first = np.tile(np.arange(most), (batch, 1))
@@ -140,6 +144,7 @@ class Graph2TreeSteps:
         return first, (sums / np.maximum(counts, 1)[:, None]).reshape(states.shape)
 
     def start(self) -> TreeRows:
+        """Return one row for each source."""
         hidden, cell = self._initial
         owners = np.arange(len(hidden))
         derivations = [Derivation.start(self._editor.grammar)] * len(hidden)
@@ -148,6 +153,7 @@ class Graph2TreeSteps:
         return self._read(owners, derivations, nothing, (hidden, cell), past, owners, Kept(self._nodes, self._memories))
 
     def step(self, state: TreeRows, width: int, floor: Floats | None = None) -> tuple[Floats, Ints]:
+        """Return the log-probabilities of the best next choices of each row, and the choices."""
         editor = self._editor
         beside = SideBySide.of(state.owners, state.sources)
         found = editor.read_out(state.hidden, state.slots, state.kept.nodes, beside)
@@ -175,14 +181,17 @@ class Graph2TreeSteps:
         return log_probs, chosen
 
     def ends(self, state: TreeRows, rows: Ints, choices: Ints) -> Mask:
+        """Return whether each row is complete when it takes its choice."""
         return np.array([each.tree is not None for each in self._after(state, rows, choices)], np.bool_)
 
     def result(self, state: TreeRows, row: int, choice: int) -> Tokens:
+        """Return what a row that is complete with a choice has come to."""
         tree = state.after[row, choice].tree
         assert tree is not None
         return tree.tokens()
 
     def advance(self, state: TreeRows, rows: Ints, choices: Ints) -> TreeRows:
+        """Return a state of those rows, each after its choice."""
         editor = self._editor
         owners = state.owners[rows]
         sources, kept = let_go(owners, state.sources, state.kept)
@@ -234,8 +243,7 @@ class Graph2TreeSteps:
         return TreeRows(owners, derivations, slots, writes, hidden, cell, past, sources, kept, {})
 
     def _due(self, derivations: Sequence[Derivation]) -> tuple[Ints, Mask, Ints]:
-        """Return for each derivation the slot that is due, whether a token is, and the step that opened the node around
-        it."""
+        """Return for each derivation the slot that is due, whether a token is, and the step that opened its node."""
         numbers = self._editor.grammar.slot_numbers
         slots, writes, opened = [], [], []
         for derivation in derivations:

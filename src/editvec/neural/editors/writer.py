@@ -1,5 +1,7 @@
-"""Writing a token: generate it, copy it from before, or copy it from the context. The probability of a token is summed
-over every way to write it (section 3.1 of the paper). Shared by all editors, by training and search.
+"""Writing a token: generate it, copy it from before, or copy it from the context.
+
+The probability of a token is summed over every way to write it (section 3.1 of the paper). Shared by all editors, by
+training and search.
 """
 
 from __future__ import annotations
@@ -93,8 +95,11 @@ class Ways(NamedTuple):
 
 
 class TokenWriter(Layer):
-    """`copy` off leaves generation alone. With `token_skip`, the generator reads a decoder's state plus what the edit
-    vector says of so many tokens, each as far as the state asks for it."""
+    """The ways to write a token, and the choice between them.
+
+    `copy` off leaves generation alone. With `token_skip`, the generator reads a decoder's state plus what the edit
+    vector says of so many tokens, each as far as the state asks for it.
+    """
 
     def __init__(
         self,
@@ -173,9 +178,12 @@ class TokenWriter(Layer):
         return total + place(take(ways, rows)[:, 0] * generated, rows, len(ids))
 
     def best(self, found: Ways, own: OwnTokens, width: int, floor: Floats | None = None) -> tuple[Floats, Ints]:
-        """Return the log-probabilities and ids of the `width` most likely tokens of each row. `found` has one place a
-        row, [rows, ...]. The tokens of a source are scored one by one; the generator's head, and then its tail, where
-        they are likely enough to matter at all: in a row where tokens below a `floor` do not, more likely than that."""
+        """Return the log-probabilities and ids of the `width` most likely tokens of each row.
+
+        `found` has one place a row, [rows, ...]. The tokens of a source are scored one by one; the generator's head,
+        and then its tail, where they are likely enough to matter at all: in a row where tokens below a `floor` do not,
+        more likely than that.
+        """
         board = _Board(own, own.weights(found), floor, width)
         head_end = FIRST_GENERATED + self.generator.head_size
         frequent, rare = range(FIRST_GENERATED, head_end), range(head_end, self.num_known)
@@ -253,8 +261,10 @@ class _Board:
         self._ids: list[Ints] = []
 
     def worth_a_look(self, part: range, mass: Floats) -> Ints:
-        """Return the rows in which a part of the vocabulary that has a `mass` in all says anything about tokens,
-        generated and copied, that are likelier than the floor."""
+        """Return the rows in which a part of the vocabulary that has a `mass` in all may matter.
+
+        There it says something about tokens, generated and copied, that are likelier than the floor.
+        """
         likely = mass > _NEGLIGIBLE
         if self._floor is not None:
             likely &= mass > _UNNOTICED * self._floor
@@ -289,8 +299,10 @@ class _Board:
 
 
 def most_likely(probabilities: Floats, choices: Ints, width: int) -> tuple[Floats, Ints]:
-    """Return the `width` most probable of each row's choices, both [rows, any], as log-probabilities and choices; −∞
-    where something is impossible."""
+    """Return the `width` most probable of each row's choices, as log-probabilities and choices.
+
+    `probabilities` and `choices` [rows, any] → both [rows, at most width]; −∞ where something is impossible.
+    """
     top, at = top_k(probabilities, width)
     log_probs = np.where(top > 0, np.log(top + np.float32(TINY)), np.float32(-np.inf))
     return log_probs, np.take_along_axis(choices, at, 1)

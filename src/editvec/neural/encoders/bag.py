@@ -27,6 +27,7 @@ class BagEncoder(EditEncoder):
         return cls(num_known=num_known, num_slots=config.unknown_slots, edit_dim=config.edit_dim)
 
     def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
+        """Return the vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""
         alignment = batch.alignment
         changed = alignment.tags.ids != 0
         sides = (batch.target.after.ids, alignment.after), (batch.source.before.ids, alignment.before)

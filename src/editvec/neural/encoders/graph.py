@@ -1,6 +1,8 @@
-"""`graph`: both trees in one graph, connected where they match, through a gated graph network (section 3.2 of the
-paper). Two layers of five steps; each is pooled by a gated sum, and the two make the edit vector, as in the original
-code."""
+"""`graph`: both trees in one graph through a gated graph network (section 3.2 of the paper).
+
+The trees are connected where they match. Two layers of five steps; each is pooled by a gated sum, and the two make the
+edit vector, as in the original code.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +57,7 @@ class GraphEncoder(EditEncoder):
         )
 
     def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
+        """Return the vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""
         graph = batch.graph
         assert graph is not None and before is not None and after is not None
         nodes = self.kinds(graph.kinds)

@@ -23,4 +23,5 @@ class NoEncoder(EditEncoder):
         return cls()
 
     def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
+        """Return the vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""
         return np.zeros((len(batch), self.edit_dim), np.float32)

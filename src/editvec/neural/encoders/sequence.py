@@ -5,7 +5,8 @@ reader, so that they carry their surroundings, and a side without a token is zer
 
 What a recurrent layer makes of a rare token is a matter of luck: it has hardly been trained on it. With `token_skip`,
 the embeddings of the tokens that an edit adds, and of those that it removes, also reach the vector by a linear map
-alone, the same for all tokens, so that what holds for frequent ones holds for rare ones."""
+alone, the same for all tokens, so that what holds for frequent ones holds for rare ones.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +24,11 @@ from editvec.neural.reading import Read
 
 
 class SequenceEncoder(EditEncoder):
-    """The final states of both directions are the edit vector, with what is carried added. The first tokens that are
-    added have a map each; those from the `token_skip`-th on share one, and so do all that are removed."""
+    """The final states of both directions are the edit vector, with what is carried added.
+
+    The first tokens that are added have a map each; those from the `token_skip`-th on share one, and so do all that are
+    removed.
+    """
 
     def __init__(self, *, token_dim: int, tag_dim: int, edit_dim: int, token_skip: int) -> None:
         self.edit_dim, self.token_skip = edit_dim, token_skip
@@ -41,6 +45,7 @@ class SequenceEncoder(EditEncoder):
         )
 
     def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
+        """Return the vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""
         assert before is not None and after is not None
         alignment = batch.alignment
         sides = [_at(before.all, alignment.before), _at(after.all, alignment.after)]

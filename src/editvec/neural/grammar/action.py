@@ -21,8 +21,11 @@ class GenTerm:
 
 @dataclass(frozen=True, slots=True)
 class TreeCp:
-    """Fill the slot with a subtree of `before`. All of `sources`, places in its list of nodes, hold that subtree: they
-    are one choice, and their probabilities add up."""
+    """Fill the slot with a subtree of `before`.
+
+    All of `sources`, places in its list of nodes, hold that subtree: they are one choice, and their probabilities add
+    up.
+    """
 
     sources: tuple[int, ...]
 

@@ -1,5 +1,7 @@
-"""A tree under construction. Persistent: every action gives a new derivation and leaves the old one as it was, so that
-hypotheses of a search share what they have in common.
+"""A tree under construction.
+
+Persistent: every action gives a new derivation and leaves the old one as it was, so that hypotheses of a search share
+what they have in common.
 
 What leaves no choice is done at once: a slot in which only a list, a token or nothing was ever seen, a token whose text
 was always the same. Where a node is due there is always a choice, to copy one.
@@ -83,8 +85,10 @@ class Derivation(NamedTuple):
         return _settled(self.grammar, frame, None, tree, self.num_steps + 1)
 
     def copy_label(self, tree: Tree) -> int | None:
-        """The label that a subtree has when it is copied to where the derivation is; None where it does not fit. Where
-        several fields could take it, it is the first of them: a copy means one thing, wherever it comes from."""
+        """Return the label of a subtree when it is copied to where the derivation is; None where it does not fit.
+
+        If several fields accept the subtree, the first is used, so copying is deterministic.
+        """
         due = self.due
         return self.grammar.copy_label(due.slot, tree) if isinstance(due, Choice) else None
 
@@ -102,7 +106,7 @@ class Derivation(NamedTuple):
 
 
 def _settled(grammar: Grammar, frame: Frame | None, token: int | None, tree: Tree | None, step: int) -> Derivation:
-    """The derivation with that in it, after everything that leaves no choice."""
+    """Return the derivation with that in it, after everything that leaves no choice."""
     # A search makes dozens of derivations for every edit: what stands between two choices is none.
     while tree is None:
         choice = grammar.start if frame is None else grammar.choice_at(frame.label, len(frame.children))
@@ -122,7 +126,7 @@ def _settled(grammar: Grammar, frame: Frame | None, token: int | None, tree: Tre
 def _expanded(
     grammar: Grammar, frame: Frame | None, label: int, step: int
 ) -> tuple[Frame | None, int | None, Tree | None]:
-    """The innermost frame after a label in its next slot; the label of a token whose text is due; the finished tree."""
+    """Return the innermost frame after a label in its slot, the label of a token that is due, and the finished tree."""
     found = grammar.labels[label]
     if found.shape is SlotKind.TOKEN:
         return frame, label, None
@@ -136,7 +140,7 @@ def _expanded(
 
 
 def _added(grammar: Grammar, frame: Frame | None, child: Tree) -> tuple[Frame | None, Tree | None]:
-    """The innermost frame with one child more, after those are closed that are full with it; the finished tree."""
+    """Return the innermost frame with one child more, after the full ones are closed, and the finished tree."""
     while frame is not None:
         label, opened, children, above = frame
         children = (*children, child)
@@ -159,7 +163,7 @@ def _in_field(tree: Tree, field: str) -> Tree:
 
 
 def numbered(tree: Tree) -> Tree:
-    """The tree with its tokens numbered from left to right."""
+    """Return the tree with its tokens numbered from left to right."""
     count = 0
 
     def number(node: Tree) -> Tree:

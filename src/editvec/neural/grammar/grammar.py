@@ -92,8 +92,10 @@ class UnseenError(ValueError):
 
 @dataclass(frozen=True)
 class Grammar:
-    """Labels by number, productions by number, and what may stand in each slot. The production of a label that is a
-    node or a list is `production_of[label]`."""
+    """Labels by number, productions by number, and what may stand in each slot.
+
+    The production of a label that is a node or a list is `production_of[label]`.
+    """
 
     labels: tuple[Label, ...]
     slots: Mapping[Slot, tuple[int, ...]]
@@ -131,7 +133,7 @@ class Grammar:
         return {kind: number for number, kind in enumerate(kinds, 1)}
 
     def label_of(self, tree: Tree, field: str) -> int:
-        """The number of a tree's label when it stands in a field; UnseenError where there is none."""
+        """Return the number of a tree's label when it stands in a field; UnseenError where there is none."""
         label = label_of(tree, field, self.open_kinds)
         number = self.number_of.get(label)
         if number is None:
@@ -152,7 +154,7 @@ class Grammar:
         return {form: number for number, form in enumerate(dict.fromkeys(forms))}
 
     def form_of(self, tree: Tree) -> int | None:
-        """The number of a node's form; None where no node of the grammar has it."""
+        """Return the number of a node's form; None where no node of the grammar has it."""
         fields = OPEN if tree.kind in self.open_kinds else tuple(child.field for child in tree.children)
         return self.form_numbers.get((tree.kind, fields))
 
@@ -168,12 +170,12 @@ class Grammar:
         return found
 
     def copy_label(self, slot: Slot, tree: Tree) -> int | None:
-        """The label that a subtree has when it is copied into a slot; None where it does not fit."""
+        """Return the label that a subtree has when it is copied into a slot; None where it does not fit."""
         fields = OPEN if tree.kind in self.open_kinds else tuple(child.field for child in tree.children)
         return self._copied_as.get((slot, (tree.kind, fields)))
 
     def copy_field(self, slot: Slot, label: Label) -> str | None:
-        """The field that a copy of a node with this label stands in when it goes into a slot."""
+        """Return the field that a copy of a node with this label stands in when it goes into a slot."""
         number = self._copied_as.get((slot, (label.kind, label.fields)))
         return None if number is None else self.labels[number].field
 
@@ -213,7 +215,7 @@ class Grammar:
         return self._choice(Slot(ROOT, 0))
 
     def choice_at(self, label: int, place: int) -> Choice:
-        """What is due of a label's next child, when `place` are there."""
+        """Return what is due of a label's next child, when `place` are there."""
         choices = self._choices_at[label]
         return choices[place] if self.labels[label].fields else choices[0]
 
@@ -230,12 +232,12 @@ class Grammar:
         return Choice(slot, labels, may_end, labels[0] if settled else None)
 
     def slots_of(self, label: int) -> list[Slot]:
-        """The slots that a label opens, each of which must be filled; an open production need not have children."""
+        """Return the slots that a label opens, all to be filled; an open production need not have children."""
         fields = self.labels[label].fields
         return [Slot(self.production_of[label], place) for place in range(len(fields or ()))]
 
     def to_json(self) -> Any:
-        """For `grammar.json`."""
+        """Return the grammar as JSON."""
         return {
             "labels": [list(label) for label in self.labels],
             "slots": [[*slot, list(options)] for slot, options in self.slots.items()],
@@ -245,7 +247,7 @@ class Grammar:
 
     @classmethod
     def from_json(cls, data: Any) -> Grammar:
-        """What `to_json` gave; ValueError or the like where it is something else."""
+        """Return what `to_json` gave; ValueError or the like where it is something else."""
         labels = tuple(
             Label(str(name), SlotKind(shape), str(kind), text, None if fields is None else tuple(map(str, fields)))
             for name, shape, kind, text, fields in data["labels"]
@@ -259,12 +261,12 @@ class Grammar:
         return cls(labels, slots, fixed, frozenset(map(str, data["open"])))
 
     def save(self, path: Path) -> None:
-        """Writes it as JSON."""
+        """Write it as JSON."""
         write_atomically(path, orjson.dumps(self.to_json()))
 
     @classmethod
     def load(cls, path: Path) -> Grammar:
-        """Reads what `save` wrote."""
+        """Read what `save` wrote."""
         try:
             return cls.from_json(orjson.loads(path.read_bytes()))
         except (ValueError, KeyError, TypeError, OSError) as error:
@@ -276,7 +278,7 @@ def _production(label: Label) -> Production:
 
 
 def label_of(tree: Tree, field: str, open_kinds: frozenset[str]) -> Label:
-    """The label of a tree that stands in a field."""
+    """Return the label of a tree that stands in a field."""
     if tree.is_absent:
         return Label(field, SlotKind.ABSENT, ABSENT, None, ())
     if tree.leaf:
@@ -290,7 +292,7 @@ def label_of(tree: Tree, field: str, open_kinds: frozenset[str]) -> Label:
 
 
 def learn(trees: Iterable[Tree]) -> Grammar:
-    """The grammar of trees, which are gone through once."""
+    """Return the grammar of trees, which are gone through once."""
     builder = _Builder()
     for tree in trees:
         builder.add(tree)
@@ -364,7 +366,7 @@ class _Builder:
 
 
 def same_tree(first: Tree, second: Tree) -> bool:
-    """Whether two trees are the same but for the positions of their tokens and the root's own field."""
+    """Return whether two trees are the same but for the positions of their tokens and the root's own field."""
     pairs: list[tuple[Tree, Tree]] = [(first, second)]
     while pairs:
         one, other = pairs.pop()

@@ -27,7 +27,7 @@ class SourceTree:
 
     @classmethod
     def of(cls, before: Tree) -> SourceTree:
-        """The source that a tree is."""
+        """Return the source that a tree is."""
         nodes = before.nodes()
         keys: dict[_Form, Key] = {}
         known: dict[int, tuple[Key, int]] = {}
@@ -40,8 +40,10 @@ class SourceTree:
         return cls(nodes, {key: tuple(places) for key, places in found.items()}, keys)
 
     def same(self, tree: Tree) -> dict[int, tuple[int, ...]]:
-        """For each subtree of a tree that also stands in the source, by its `id`, the places there; single tokens and
-        lists are none of them."""
+        """Return, for each subtree of a tree that also stands in the source, the places there, by its `id`.
+
+        Single tokens and lists are none of them.
+        """
         known: dict[int, tuple[Key, int]] = {}
         _number(tree, self._keys, known, grow=False)
         places = self.places
@@ -52,8 +54,11 @@ _NEW: Key = -1
 
 
 def _number(tree: Tree, keys: dict[_Form, Key], known: dict[int, tuple[Key, int]], *, grow: bool) -> tuple[Key, int]:
-    """Notes, by its `id`, a key and the size of each subtree. Two subtrees share a key exactly when they are the same,
-    whatever field they stand in themselves; unless the keys may `grow`, what has none yet is _NEW."""
+    """Note, by its `id`, a key and the size of each subtree.
+
+    Two subtrees share a key exactly when they are the same, whatever field they stand in themselves; unless the keys
+    may `grow`, what has none yet is _NEW.
+    """
     if tree.leaf:
         is_token = tree.position >= 0
         # Of even length, as that of a node never is.
@@ -86,12 +91,12 @@ class Step(NamedTuple):
 
 
 def derive(grammar: Grammar, source: SourceTree, after: Tree) -> list[Action]:
-    """The actions that build `after`; UnseenError where the grammar does not allow it."""
+    """Return the actions that build `after`; UnseenError where the grammar does not allow it."""
     return [step.action for step in derive_steps(grammar, source, after)]
 
 
 def derive_steps(grammar: Grammar, source: SourceTree, after: Tree) -> list[Step]:
-    """The actions that build `after`, each with where it is taken."""
+    """Return the actions that build `after`, each with where it is taken."""
     oracle = _Oracle(grammar, source.same(after))
     oracle.build(after, Slot(ROOT, 0), ROOT_FIELD, 0)
     return oracle.steps
@@ -153,7 +158,7 @@ def _where(grammar: Grammar, slot: Slot) -> str:
 
 
 def replay(grammar: Grammar, source: SourceTree, actions: Iterable[Action]) -> Tree:
-    """The tree that actions build from a source."""
+    """Return the tree that actions build from a source."""
     derivation = Derivation.start(grammar)
     for action in actions:
         derivation = take(derivation, source, action)
@@ -163,7 +168,7 @@ def replay(grammar: Grammar, source: SourceTree, actions: Iterable[Action]) -> T
 
 
 def take(derivation: Derivation, source: SourceTree, action: Action) -> Derivation:
-    """The derivation after an action."""
+    """Return the derivation after an action."""
     match action:
         case Expand(label):
             return derivation.expand(label)

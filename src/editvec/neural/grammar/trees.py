@@ -14,13 +14,15 @@ _EMPTY = "empty"
 
 
 def edit_trees(edit: Edit, *, parsed: bool = False) -> tuple[Tree, Tree]:
-    """The trees before and after: those that the data came with, or, where it has none or with `parsed`, tree-sitter's.
-    UnseenError where there are none."""
+    """Return the trees before and after; UnseenError where there are none.
+
+    They are those that the data came with, or, where it has none or with `parsed`, tree-sitter's.
+    """
     return before_tree(edit, parsed=parsed), _tree(edit, edit.after, edit.model_after, parsed)
 
 
 def before_tree(edit: Edit, *, parsed: bool = False) -> Tree:
-    """The tree before alone."""
+    """Return the tree before alone."""
     return _tree(edit, edit.before, edit.model_before, parsed)
 
 
@@ -47,7 +49,7 @@ def _tree(edit: Edit, version: Version, tokens: Tokens, parsed: bool) -> Tree:
 
 
 def _with_tokens(node: Tree, tokens: Tokens, places: list[int]) -> list[Tree]:
-    """The node with these tokens: the text of its i-th is at `places[i]`, those behind it without a text beside it."""
+    """Return the node with these tokens: its i-th text is at `places[i]`, those behind it without a text beside it."""
     if not node.leaf:
         inside = [each for child in node.children for each in _with_tokens(child, tokens, places)]
         return [Tree(node.kind, node.field, tuple(inside))]

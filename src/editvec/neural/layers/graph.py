@@ -17,8 +17,11 @@ class GatedUnit(Layer):
 
 
 class GraphNetwork(Layer):
-    """`num_steps` rounds, the same weights in each: a node gets the sum of its neighbours' messages, by type of edge,
-    and updates its state with a GRU."""
+    """Rounds of messages between the nodes of graphs, the same weights in each.
+
+    In each of `num_steps` rounds a node gets the sum of its neighbours' messages, by type of edge, and updates its
+    state with a GRU.
+    """
 
     def __init__(self, *, dim: int, num_edge_types: int, num_steps: int) -> None:
         self.num_edge_types, self.num_steps = num_edge_types, num_steps
@@ -44,15 +47,19 @@ class GraphNetwork(Layer):
 
 
 class GatedSum(Layer):
-    """The nodes of each graph as one vector: each node's share, weighted by a gate that sees what it was and became
-    (Gilmer et al., 2017)."""
+    """The nodes of each graph as one vector.
+
+    The share of each node is weighted by a gate that sees what it was and became (Gilmer et al., 2017).
+    """
 
     def __init__(self, *, dim: int, out_dim: int) -> None:
         self.gate = Linear(2 * dim, 1)
         self.share = Linear(dim, out_dim)
 
     def __call__(self, first: Array, last: Array, owners: Ints, num_graphs: int) -> Array:
-        """Return the vectors of graphs: `first` and `last` [nodes, dim], the graph of each node `owners` [nodes] →
-        [graphs, out_dim]."""
+        """Return the vectors of graphs: [graphs, out_dim].
+
+        `first` and `last` [nodes, dim], the graph of each node `owners` [nodes].
+        """
         shares = sigmoid(self.gate(concat(first, last))) * tanh(self.share(last))
         return scatter_add(shares, owners, num_graphs)

@@ -37,8 +37,10 @@ def identity(chance: np.random.Generator, shape: tuple[int, ...]) -> Floats:
 
 @dataclass(slots=True, eq=False)
 class Weight:
-    """An array that is learned: its shape, and how it begins. It has a `value` once its layer was initialised or
-    loaded."""
+    """An array that is learned: its shape, and how it begins.
+
+    It has a `value` once its layer was initialised or loaded.
+    """
 
     shape: tuple[int, ...]
     initialiser: Initialiser

@@ -1,5 +1,6 @@
-"""Where things stand: the steps of sequences of different lengths, and the neighbours of the nodes of a graph. Integers
-alone, made once for a batch and read by every layer that runs over it.
+"""Where things stand: the steps of sequences of different lengths, and the neighbours of the nodes of a graph.
+
+Integers alone, made once for a batch and read by every layer that runs over it.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ Ints = NDArray[np.int64]
 
 
 class Packing(NamedTuple):
-    """Where the steps of padded sequences stand when the first steps of all of them come first, then the second ones …,
-    each time the longest sequence first. B sequences, T steps of the longest, N steps in all."""
+    """Where the steps of padded sequences stand when the first steps of all of them come first, then the second ones.
+
+    Of equal steps, that of the longest sequence comes first. B sequences, T steps of the longest, N steps in all.
+    """
 
     order: Ints  # [B], the sequences, the longest first
     sizes: list[int]  # [T], how many of them have such a step
@@ -48,8 +51,10 @@ class Packing(NamedTuple):
         )
 
     def look_back(self, back_to: Ints) -> Ints:
-        """Return the step that each packed step looks back to, among the beginnings and the packed steps: [B, T], by
-        its number from 1 or 0 for the beginning → [N]."""
+        """Return the step that each packed step looks back to, among the beginnings and the packed steps: [N].
+
+        `back_to` [B, T] has its number from 1, or 0 for the beginning.
+        """
         sizes = np.array(self.sizes)
         begin = len(self.order) + sizes.cumsum() - sizes
         numbers = back_to.reshape(-1)[self.places[0]]
@@ -71,8 +76,10 @@ class Gather:
 
     @cached_property
     def by_size(self) -> tuple[Ints, list[Ints]]:
-        """The lines that have a row, those with most rows first, and the first rows of all of them, the second rows of
-        those that have one …"""
+        """The lines that have a row, those with most rows first, and their rows.
+
+        First the first rows of all of them, then the second rows of those that have one, and so on.
+        """
         counts = np.diff(self.starts, append=len(self.rows))
         lines = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
         starts, sizes = self.starts[lines], len(lines) - np.bincount(counts[lines]).cumsum()
@@ -88,8 +95,11 @@ class Edges(NamedTuple):
 
 
 class Wiring(NamedTuple):
-    """Edges as a network reads them. Edges of a type meet in relays, which sum states, turn the sum into a message and
-    pass it on: one for each node that they leave, or for each that they reach, whichever are fewer."""
+    """Edges as a network reads them.
+
+    Edges of a type meet in relays, which sum states, turn the sum into a message and pass it on: one for each node that
+    they leave, or for each that they reach, whichever are fewer.
+    """
 
     sizes: list[int]  # the number of relays of each type; those of a type are together
     reads: Gather  # for each relay the nodes that it sums

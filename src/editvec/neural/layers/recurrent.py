@@ -23,9 +23,11 @@ class States(NamedTuple):
 
 
 class LSTM(Layer):
-    """`num_directions` LSTMs side by side; the second one reads each sequence backwards. The gates are, in this order:
-    out, in, forget, new. With `looks_back`, a step also reads the hidden state of an earlier one (the parent, where
-    steps build a tree)."""
+    """LSTMs side by side, `num_directions` of them; the second one reads each sequence backwards.
+
+    The gates are, in this order: out, in, forget, new. With `looks_back`, a step also reads the hidden state of an
+    earlier one (the parent, where steps build a tree).
+    """
 
     def __init__(self, *, input_dim: int, dim: int, num_directions: int = 1, looks_back: bool = False) -> None:
         self.dim = dim
@@ -44,10 +46,13 @@ class LSTM(Layer):
         always: Array | None = None,
         back_to: Ints | None = None,
     ) -> States:
-        """Return the states of all steps. `inputs` [batch, longest, input_dim] of which `lengths` [batch] steps count,
-        at least one each; `start` the first hidden state and cell, each [directions, batch, dim]; `always` what is
-        added to the gates in every step, [directions, batch, 4 · dim]; `back_to` [batch, longest] the earlier step that
-        each one looks back to, from 1, or 0 for the start."""
+        """Return the states of all steps.
+
+        `inputs` [batch, longest, input_dim] of which `lengths` [batch] steps count, at least one each; `start` the
+        first hidden state and cell, each [directions, batch, dim]; `always` what is added to the gates in every step,
+        [directions, batch, 4 · dim]; `back_to` [batch, longest] the earlier step that each one looks back to, from 1,
+        or 0 for the start.
+        """
         packing = Packing.of(lengths, inputs.shape[1])
         if start is None:
             nothing = zeros(inputs, len(self.bias.value), len(inputs), self.dim)
@@ -69,8 +74,11 @@ class LSTM(Layer):
     def step(
         self, inputs: Floats, state: tuple[Floats, Floats], always: Floats, looked: Floats | None = None
     ) -> tuple[Floats, Floats]:
-        """Return the hidden state and cell after one step of the first direction. `inputs` [rows, input_dim], both so
-        far, each [rows, dim], what is added to the gates, [rows, 4 · dim], and the hidden state looked back to."""
+        """Return the hidden state and cell after one step of the first direction.
+
+        `inputs` [rows, input_dim], both so far, each [rows, dim], what is added to the gates, [rows, 4 · dim], and the
+        hidden state looked back to.
+        """
         hidden, cell = state
         gates = inputs @ self.inputs.value[0]
         gates += hidden @ self.recurrent.value[0]
