@@ -18,6 +18,7 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[2]
 CLI_PAGE, API_PAGE, EXPERIMENTS_PAGE = "reference/cli.md", "reference/api.md", "experiments/index.md"
+SCHEMAS_PAGE = "reference/schemas.md"
 EXPERIMENT = re.compile(r"\d{4}-\d{2}-\d{2}-[a-z0-9-]+\.md")
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -38,9 +39,32 @@ def on_files(files: Files, config: Any) -> Files:
 
     files.append(File.generated(config, CLI_PAGE, content=cli_page(app)))
     files.append(File.generated(config, API_PAGE, content=api_page(ROOT / "src/editvec/__init__.py")))
+    files.append(File.generated(config, SCHEMAS_PAGE, content=schemas_page()))
     docs = Path(config["docs_dir"])
     files.append(File.generated(config, EXPERIMENTS_PAGE, content=experiments_page(experiments(docs))))
     return files
+
+
+def schemas_page() -> str:
+    """Return the JSON schemas of the files that are described by types, as Markdown."""
+    import json
+
+    import msgspec
+
+    from editvec.neural.config import ModelConfig
+    from editvec.patterns.document import PatternsDocument
+    from editvec.training.config import Config
+
+    kinds: tuple[tuple[str, type], ...] = (
+        ("`patterns.json`", PatternsDocument),
+        ("`config.toml` of a run", Config),
+        ("`config.toml` of a model", ModelConfig),
+    )
+    parts = ["# Schemas\n", "JSON schemas, made from the types that read and write these files.\n"]
+    for title, kind in kinds:
+        schema = json.dumps(msgspec.json.schema(kind), indent=2)
+        parts.append(f"## {title}\n\n```json\n{schema}\n```\n")
+    return "\n".join(parts)
 
 
 def experiments(docs: Path) -> list[tuple[Path, str]]:

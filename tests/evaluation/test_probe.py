@@ -17,7 +17,7 @@ def test_labels() -> None:
     assert label_of(made) == "RCS_10"
     assert label_of(edit("a", "b", identity="none")) == ""
     assert label_of(made, "language") == "csharp"
-    with pytest.raises(UserError, match="There are: label, id"):
+    with pytest.raises(UserError, match="Choose one of: label, id"):
         label_of(made, "colour")
 
 

@@ -308,10 +308,10 @@ def test_no_verb_runs_a_program(still: Repo, marker: Path, tmp_path: Path, monke
     document = json.loads(editvec("mine", ".", "-o", out, "--json").stdout)
     assert document["dropped"]["filtered"] == 5
     done = editvec("learn", "--model", "none", "--min-edits", 2)
-    assert "1 file was left out" in done.stderr
+    assert "1 file was skipped" in done.stderr
     done = editvec("find", "--min-confidence", 0.01, "--format", "json")
     assert {place["path"] for place in json.loads(done.stdout)} == {"rule.py"}
-    assert "1 file was left out" in done.stderr
+    assert "1 file was skipped" in done.stderr
     editvec("find", "--format", "sarif", "--changed-since", "HEAD~4")
     editvec("find", "--format", "json", "--changed-since", "HEAD")
     diff = editvec("apply", "1", "--everywhere").stdout

@@ -560,7 +560,7 @@ def test_ctrl_c_is_one_line_and_its_own_exit_code(
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert out == ""
-    assert err.strip() == "editvec: stopped. What was mined is kept: the same command goes on from there."
+    assert err.strip() == "editvec: stopped. The mined edits are kept. Run the same command again to continue."
     assert list(target.parent.iterdir()) == []
 
 

@@ -27,6 +27,7 @@ from editvec.mining.recipes import get_recipe
 from editvec.neural import vocab
 from editvec.neural.model import EditModel, load
 from editvec.patterns import folder
+from editvec.patterns.document import PatternEntry
 from editvec.patterns.find import find_places
 from editvec.patterns.pattern import MIN_CONFIDENCE
 from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
@@ -101,8 +102,8 @@ def test_places_are_what_the_people_left(shop: Path, learned: Learned) -> None:
 
 def test_the_same_history_gives_the_same_patterns(shop: Path, learned: Learned) -> None:
     again = learn_patterns(_request(shop))
-    assert [pattern.as_json(1, None) for pattern in again.patterns] == [
-        pattern.as_json(1, None) for pattern in learned.patterns
+    assert [PatternEntry.of(pattern, 1, None) for pattern in again.patterns] == [
+        PatternEntry.of(pattern, 1, None) for pattern in learned.patterns
     ]
 
 

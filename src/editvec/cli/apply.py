@@ -77,15 +77,13 @@ def apply(
     from editvec.patterns.apply import apply as run
 
     rule, paths = (None, arguments) if options["like"] else ((arguments or (None,))[0], arguments[1:])
-    if "-" in paths:
-        if paths != ("-",):
-            raise UserError("- (stdin) must be the only path. Leave the other paths out.")
-        if update or interactive:
-            raise UserError("with - as the path, the result goes to stdout. Leave out -U and -i.")
-        _pipe(rule, options, check=check, as_json=as_json)
-        return
     if interactive and (update or as_json):
         raise UserError("-i asks about every place and writes the files. Leave out -U and --json.")
+    if "-" in paths:
+        if update or interactive:
+            raise UserError("with - as the path, the result goes to stdout. Leave out -U and -i.")
+        _pipe(rule, paths, options, check=check, as_json=as_json)
+        return
     base = base_of([Path(path) for path in paths])
     if interactive:
         options["choose"] = Asker(base)
@@ -146,10 +144,13 @@ def _close(done: Applied, line: str, check: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _pipe(rule: str | None, options: dict[str, Any], *, check: bool, as_json: bool) -> None:
+def _pipe(rule: str | None, paths: tuple[str, ...], options: dict[str, Any], *, check: bool, as_json: bool) -> None:
     from editvec.cli.terminal import print_json, read_stdin
+    from editvec.core.errors import UserError
     from editvec.patterns.apply import Applied, apply_to_text
 
+    if paths != ("-",):
+        raise UserError("- (stdin) must be the only path. Leave the other paths out.")
     plan = apply_to_text(read_stdin(), rule, **options)
     done = Applied()
     if plan.problem:

@@ -8,6 +8,8 @@ others were, both write. Nothing in a folder is executed when it is read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
@@ -71,6 +73,16 @@ class EditModel:
     def edit_dim(self) -> int:
         """The length of an edit vector."""
         return self.network.encoder.edit_dim
+
+    @cached_property
+    def digest(self) -> str:
+        """Return a digest of all that edit vectors depend on: weights, vocabulary, kinds of nodes, config."""
+        kinds = None if self.grammar is None else tuple(self.grammar.kind_numbers)
+        hashed = blake2b(repr((self.config, self.vocab.tokens, kinds)).encode(), digest_size=16)
+        for name, values in sorted(self.network.named_arrays().items()):
+            if not name.startswith("editor."):
+                hashed.update(name.encode() + np.ascontiguousarray(values).tobytes())
+        return hashed.hexdigest()
 
     def collate(self, examples: Sequence[Example]) -> Batch:
         """Examples as this model reads them."""

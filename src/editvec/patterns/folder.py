@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
 
 from editvec.core.edit import Edit
@@ -20,7 +21,8 @@ from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import from_json as json_of
 from editvec.core.files import make_folder, to_json, write_atomically
 from editvec.data import edit_files
-from editvec.patterns.pattern import SCHEMA, Pattern, from_json
+from editvec.patterns.document import SCHEMA, PatternEntry, PatternsDocument
+from editvec.patterns.pattern import Pattern
 from editvec.rules.rule import Rule, load_rules
 from editvec.vcs.git import Repository, work_tree
 
@@ -56,10 +58,10 @@ def save(folder: Path, patterns: Sequence[Pattern], edits: Iterable[Edit], about
         write_atomically(folder / name, rule.encode())
     edit_files.write(folder / EDITS, edits)
     entries = [
-        pattern.as_json(number, f"{RULES}/{pattern.name}.yml" if pattern.rule else None)
+        PatternEntry.of(pattern, number, f"{RULES}/{pattern.name}.yml" if pattern.rule else None)
         for number, pattern in enumerate(patterns, 1)
     ]
-    document = {"schema": SCHEMA, **about, "patterns": entries}
+    document = msgspec.to_builtins(PatternsDocument(schema=SCHEMA, patterns=entries, **about))
     write_atomically(folder / PATTERNS, to_json(document, indent=True))
     write_atomically(folder / REPORT, page.encode("utf-8", "replace"))
     for name in owned - names:
@@ -106,7 +108,7 @@ def _owned(folder: Path) -> set[str]:
         raise UserError(f"{folder} holds files that learn did not write. Give a new or an empty folder with -o.")
     try:
         load(folder)
-        rules = {entry["rule"]["file"] for entry in about(folder)["patterns"] if entry["rule"]}
+        rules = {entry.rule.file for entry in read_document(folder).patterns if entry.rule}
         return {*_always(folder), *filter(_is_name, rules)}
     except BadInputError as error:
         raise UserError(
@@ -162,14 +164,10 @@ def load(folder: Path) -> list[Pattern]:
         UserError: The folder holds no patterns.
         BadInputError: `patterns.json` or a rule is damaged or missing.
     """
-    document = about(folder)
-    try:
-        return [from_json(entry, _rule(folder, entry)) for entry in document["patterns"]]
-    except (KeyError, TypeError, ValueError) as error:
-        raise _foreign(folder, error) from None
+    return [entry.pattern(_rule(folder, entry)) for entry in read_document(folder).patterns]
 
 
-def about(folder: Path) -> dict[str, Any]:
+def read_document(folder: Path) -> PatternsDocument:
     """Return the content of `patterns.json`: the patterns, and the facts about the run that learned them.
 
     Raises:
@@ -180,27 +178,22 @@ def about(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise UserError(f"{folder} holds no patterns. Run editvec learn first.")
     try:
-        document: dict[str, Any] = json_of(path.read_bytes())
-        schema = document["schema"]
-    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-        raise _foreign(folder, error) from None
-    if schema != SCHEMA:
-        raise BadInputError(
-            path, None, f"schema version {schema}, but this version of editvec reads {SCHEMA}. Run editvec learn again."
-        )
-    return document
-
-
-def _foreign(folder: Path, error: Exception) -> BadInputError:
-    return BadInputError(
-        folder / PATTERNS, None, f"not a file that editvec learn wrote ({error}). Run editvec learn again."
+        content = json_of(path.read_bytes())
+        schema = content["schema"]
+        if schema == SCHEMA:
+            return msgspec.convert(content, PatternsDocument)
+    except (orjson.JSONDecodeError, msgspec.ValidationError, KeyError, TypeError) as error:
+        message = f"not a file that editvec learn wrote ({error}). Run editvec learn again."
+        raise BadInputError(path, None, message) from None
+    raise BadInputError(
+        path, None, f"schema version {schema}, but this version of editvec reads {SCHEMA}. Run editvec learn again."
     )
 
 
-def _rule(folder: Path, entry: Mapping[str, Any]) -> Rule | None:
-    if not entry["rule"]:
+def _rule(folder: Path, entry: PatternEntry) -> Rule | None:
+    if not entry.rule:
         return None
-    name = Path(entry["rule"]["file"]).name
+    name = Path(entry.rule.file).name
     if not _SAFE.match(name):
         raise BadInputError(
             folder / PATTERNS, None, f"{name!r} is not the name of a rule file. Run editvec learn again."

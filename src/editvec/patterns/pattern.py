@@ -1,6 +1,6 @@
 """The type of a pattern, an intent that recurs in a history: its edits, its rule, its evidence and its matches.
 
-A pattern is plain data. This module also defines the documented JSON of its entries in `patterns.json`.
+A pattern is plain data; `document` has its JSON.
 """
 
 from __future__ import annotations
@@ -8,11 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
 
 from editvec.core.edit import Edit
 from editvec.core.match import Suggestion
@@ -23,8 +21,6 @@ from editvec.syntax.languages import Language
 
 MIN_CONFIDENCE = 0.4
 """Default minimum confidence of a match."""
-SCHEMA = 2
-"""Schema version of `patterns.json`."""
 _WORD = re.compile(r"\w+|[^\w\s]")
 _NO_EVIDENCE = 0.3
 """Share of edited matches that is assumed for a pattern without evidence."""
@@ -104,51 +100,3 @@ class Pattern:
     def with_places(self, places: tuple[Suggestion, ...]) -> Pattern:
         """Return a copy of the pattern with the given suggestions."""
         return replace(self, places=places)
-
-    def as_json(self, number: int, rule_file: str | None) -> dict[str, Any]:
-        """Return the pattern as an entry of `patterns.json`."""
-        first, last = self.span or (None, None)
-        return {
-            "number": number,
-            "id": self.id,
-            "name": self.name,
-            "title": self.title,
-            "words": list(self.words),
-            "language": self.language,
-            "before": self.before,
-            "after": self.after,
-            "num_edits": self.num_edits,
-            "edits": [edit.id for edit in self.edits],
-            "commits": self.commits,
-            "authors": self.authors,
-            "first": first.isoformat() if first else None,
-            "last": last.isoformat() if last else None,
-            "rule": {"file": rule_file, "support": self.support} if rule_file else None,
-            "evidence": self.evidence.as_json() if self.evidence else None,
-            "places": [place.as_json() for place in self.places],
-        }
-
-
-_EVIDENCE = ("matched", "edited", "reversed", "left", "years")
-
-
-def from_json(entry: Mapping[str, Any], rule: Rule | None) -> Pattern:
-    """Return the pattern of an entry of `patterns.json`, with the given rule; its edits and suggestions are empty."""
-    dates = [datetime.fromisoformat(entry[key]) for key in ("first", "last") if entry[key]]
-    evidence = entry["evidence"]
-    return Pattern(
-        name=entry["name"],
-        title=entry["title"],
-        words=tuple(entry["words"]),
-        language=entry["language"],
-        before=entry["before"],
-        after=entry["after"],
-        edits=(),
-        num_edits=entry["num_edits"],
-        commits=entry["commits"],
-        authors=entry["authors"],
-        span=(dates[0], dates[1]) if len(dates) == 2 else None,
-        rule=rule,
-        support=entry["rule"]["support"] if entry["rule"] else 0,
-        evidence=Evidence(**{key: evidence[key] for key in _EVIDENCE}) if evidence else None,
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
 from editvec.data.progress import Advance, Stages, silent
+from editvec.data.store import Store
 from editvec.diff.signature import Signature, signature_of
 from editvec.mining import run
 from editvec.patterns.find import find_places
 from editvec.patterns.grouping import group
+from editvec.patterns.memory import encode_edits, evidence_for
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
 from editvec.patterns.rules import patterns_of
 from editvec.rules.rule import InducedRule, ProseRule, runnable
 from editvec.suggest.editor import find_by_editor
-from editvec.suggest.evidence import Evidence, RuledEdits, collect_evidence
+from editvec.suggest.evidence import Evidence, RuledEdits
 from editvec.suggest.few_shot import FewShotEditor
 from editvec.vcs.old_files import OldFiles
 from editvec.vcs.worktree import File, worktree_files
@@ -76,6 +78,12 @@ def learn_patterns(request: LearnRequest, model: EditModel | None = None, stages
         GitError: The repository cannot be read.
         UserError: The cache cannot be read.
     """
+    repository = request.mining.task.repository
+    with Store.of(repository.path) if request.mining.resume else nullcontext() as store:
+        return _learn(request, model, stages, store)
+
+
+def _learn(request: LearnRequest, model: EditModel | None, stages: Stages, store: Store | None) -> Learned:
     report = run.MiningReport()
     learned = Learned([], None, [], report)
     repository = request.mining.task.repository
@@ -83,7 +91,7 @@ def learn_patterns(request: LearnRequest, model: EditModel | None = None, stages
         learned.edits = list(run.edits(request.mining, report, advance))
     if model is not None and learned.edits:
         with _stage(learned, stages, "Encoding", "edits") as advance:
-            learned.vectors = _encode(model, learned.edits, advance)
+            learned.vectors = encode_edits(model, learned.edits, store, advance)
     with _stage(learned, stages, "Grouping", "edits"):
         groups = group(learned.edits, learned.vectors, min_edits=request.min_edits, min_commits=request.min_commits)
         learned.groups = len(groups)
@@ -98,7 +106,7 @@ def learn_patterns(request: LearnRequest, model: EditModel | None = None, stages
         named = _named(found)
     with _stage(learned, stages, "History", "languages") as advance, OldFiles(repository) as past:
         doubts = _doubts(named, learned.edits)
-        tried = _recorded(named, past, doubts, advance)
+        tried = _recorded(named, past, doubts, store, advance)
     with _stage(learned, stages, "Finding", "files") as advance:
         ruled = [pattern for pattern in tried if pattern.rule and pattern.evidence]
         languages, tally = {pattern.language for pattern in tried}, Counter[str]()
@@ -121,14 +129,6 @@ def _stage(learned: Learned, stages: Stages, title: str, unit: str) -> Iterator[
     with stages(title, unit) as advance:
         yield advance
     learned.seconds[title] = time.monotonic() - start
-
-
-def _encode(model: EditModel, edits: Sequence[Edit], advance: Advance) -> NDArray[np.float32]:
-    parts = []
-    for start in range(0, len(edits), 1024):
-        parts.append(model.encode(edits[start : start + 1024]))
-        advance(start + len(parts[-1]), len(edits), 0)
-    return np.concatenate(parts)
 
 
 def _edited(
@@ -179,18 +179,17 @@ def _doubts(named: Sequence[Pattern], edits: Sequence[Edit]) -> dict[str, Eviden
     }
 
 
-def _recorded(named: Sequence[Pattern], past: OldFiles, doubts: dict[str, Evidence], advance: Advance) -> list[Pattern]:
+def _recorded(
+    named: Sequence[Pattern], past: OldFiles, doubts: dict[str, Evidence], store: Store | None, advance: Advance
+) -> list[Pattern]:
     """Return the patterns with the evidence for their rules."""
     languages = sorted({pattern.language for pattern in named if pattern.rule})
     said: dict[str, Evidence | None] = {}
     for number, language in enumerate(languages):
         advance(number, len(languages), 0)
         ruled = [pattern for pattern in named if pattern.rule and pattern.language == language]
-        for pattern, evidence in zip(
-            ruled,
-            collect_evidence(past, [RuledEdits(each.rule, each.edits) for each in ruled if each.rule], language),
-            strict=True,
-        ):
+        asked = [RuledEdits(each.rule, each.edits) for each in ruled if each.rule]
+        for pattern, evidence in zip(ruled, evidence_for(past, asked, language, store), strict=True):
             doubt = doubts[pattern.name]
             said[pattern.name] = replace(doubt, matched=evidence.matched, edited=evidence.edited) if evidence else None
     return [_believed(pattern, said.get(pattern.name)) for pattern in named]

@@ -61,7 +61,9 @@ def serve(
     places = {each.name: each for each in found.patterns}
     shown = [places.get(each.name, each) for each in learned]
     decisions = Decisions([(each.id, each.places) for each in shown], top, folder / PATCH)
-    server = LocalServer(render(shown, folders.about(folder), live=True), decisions.state, decisions.decide, port=port)
+    server = LocalServer(
+        render(shown, folders.read_document(folder).about(), live=True), decisions.state, decisions.decide, port=port
+    )
 
     def served() -> Served:
         accepted: int = decisions.state()["accepted"]

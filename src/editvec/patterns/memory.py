@@ -1,0 +1,77 @@
+"""What `learn` remembers between runs: edit vectors and evidence, in the repository's store.
+
+Both depend only on what their keys say, so they are never out of date. A damaged store costs time and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.core.edit import Edit
+from editvec.data.digests import content_digest
+from editvec.data.progress import Advance
+from editvec.data.store import DamagedStoreError, Store
+from editvec.suggest.evidence import Evidence, RuledEdits, collect_evidence
+from editvec.syntax.token import encode
+from editvec.vcs.old_files import OldFiles
+
+if TYPE_CHECKING:
+    from editvec.neural.model import EditModel
+
+_AT_ONCE = 1024
+_EVIDENCE_VERSION = 1
+"""Raise it when evidence is collected in another way."""
+
+
+def encode_edits(model: EditModel, edits: Sequence[Edit], store: Store | None, advance: Advance) -> NDArray[np.float32]:
+    """Return the vectors of edits, [edits, edit_dim]; only those that the store does not know are encoded."""
+    digests = [content_digest(edit) for edit in edits] if store is not None else []
+    vectors = np.empty((len(edits), model.edit_dim), np.float32)
+    known: dict[bytes, NDArray[np.float32]] = {}
+    if store is not None:
+        with suppress(DamagedStoreError):
+            known = store.vectors(model.digest, digests)
+    new = [at for at in range(len(edits)) if store is None or digests[at] not in known]
+    for at in set(range(len(edits))).difference(new):
+        vectors[at] = known[digests[at]]
+    for start in range(0, len(new), _AT_ONCE):
+        some = new[start : start + _AT_ONCE]
+        vectors[some] = model.encode([edits[at] for at in some])
+        if store is not None:
+            with suppress(DamagedStoreError):
+                store.add_vectors(model.digest, [digests[at] for at in some], vectors[some])
+        advance(len(edits) - len(new) + start + len(some), len(edits), 0)
+    return vectors
+
+
+def evidence_for(
+    old_files: OldFiles, ruled: Sequence[RuledEdits], language: str, store: Store | None
+) -> list[Evidence | None]:
+    """Return the evidence for each rule of one language; only rules that the store does not know are run."""
+    if store is None:
+        return collect_evidence(old_files, ruled, language)
+    keys = [_key(each) for each in ruled]
+    known: dict[bytes, list[int] | None] = {}
+    with suppress(DamagedStoreError):
+        known = store.evidence(keys)
+    new = [at for at, key in enumerate(keys) if key not in known]
+    for at, found in zip(new, collect_evidence(old_files, [ruled[at] for at in new], language), strict=True):
+        known[keys[at]] = None if found is None else [found.matched, found.edited]
+    with suppress(DamagedStoreError):
+        store.add_evidence({keys[at]: known[keys[at]] for at in new})
+    return [None if (counts := known[key]) is None else Evidence(*counts) for key in keys]
+
+
+def _key(ruled: RuledEdits) -> bytes:
+    """Return a digest of all that the evidence depends on: the rule and the edits, whose commits never change."""
+    parts = [str(_EVIDENCE_VERSION), ruled.rule.yaml]
+    for edit in ruled.edits:
+        source = edit.source
+        parts += [edit.before.text, *((source.commit, source.path, str(source.lines_before)) if source else ())]
+    return blake2b(encode("\0".join(parts)), digest_size=16).digest()
