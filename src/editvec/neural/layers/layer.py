@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from editvec.neural.arrays import Array, Floats, Ints, affine, as_numpy, take
 
-Initialiser = Callable[[np.random.Generator, tuple[int, ...]], Floats]
+if TYPE_CHECKING:
+    # NumPy loads its generators when they are first asked for, which no inference does.
+    Initialiser = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 
 
 def uniform(bound: float) -> Initialiser:
