@@ -1,8 +1,10 @@
-"""A real browser for the pages, where the machine has one."""
+"""A real browser for the pages."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,15 +12,25 @@ from typing import Any
 
 import pytest
 
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+_MISSING = "no Chromium on this machine: apt-get install chromium"
+
+
+def _chromium() -> str:
+    """Return the path of the browser. Without one, a test is skipped, or fails in CI on Linux, where there must be one."""
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None and os.environ.get("CI") and sys.platform == "linux":
+        pytest.fail(_MISSING)
+    return path or pytest.skip(_MISSING)
+
 
 @contextmanager
 def browser_page(**options: Any) -> Iterator[tuple[Any, list[str]]]:
-    """A page in Chromium, and what went wrong in it: errors, dialogs, requests to the network. Skips without one."""
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if path is None:
-        pytest.skip("no Chromium on this machine (apt-get install chromium)")
-    with api.sync_playwright() as play:
+    """Give a page in Chromium, and what goes wrong in it: errors, dialogs, requests to the network."""
+    from playwright import sync_api
+
+    path = _chromium()
+    with sync_api.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=path, args=["--no-sandbox", "--use-angle=swiftshader"])
         try:
             page = browser.new_page(viewport={"width": 1100, "height": 800}, **options)
@@ -38,7 +50,7 @@ def browser_page(**options: Any) -> Iterator[tuple[Any, list[str]]]:
 
 
 def wait_until(page: Any, expression: str, *, seconds: float = 60) -> None:
-    """Waits until an expression holds in the page. The pages forbid eval, which playwright's own waiting needs."""
+    """Wait until an expression holds in the page. The pages forbid eval, which playwright's own waiting needs."""
     end = time.monotonic() + seconds
     while not page.evaluate(expression):
         assert time.monotonic() < end, f"{expression} did not come true"
