@@ -17,7 +17,7 @@ from tests.neural.edits import edit, learn_by_heart, random_edits, small_model, 
 
 def _learned(edits: list[Edit]) -> EditModel:
     model = small_model(edits, scale=1.0)
-    learn_by_heart(model, edits)
+    learn_by_heart(model, edits, likely=0.7)
     return model
 
 

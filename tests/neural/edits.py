@@ -99,8 +99,10 @@ def small_model(edits: list[Edit], *, seed: int = 0, scale: float | None = None,
     return model
 
 
-def learn_by_heart(model: EditModel, edits: list[Edit], *, steps: int = 150, rate: float = 1e-2) -> None:
-    """Train a model on edits until each is all but certain, or for so many steps."""
+def learn_by_heart(
+    model: EditModel, edits: list[Edit], *, steps: int = 150, rate: float = 1e-2, likely: float = 0.95
+) -> None:
+    """Train a model on edits until it finds each one's `after` so likely, or for so many steps."""
     # Only who trains waits for torch.
     import torch
 
@@ -114,6 +116,6 @@ def learn_by_heart(model: EditModel, edits: list[Edit], *, steps: int = 150, rat
         log_probs = learner(batch)
         (-log_probs.mean()).backward()
         optimiser.step()
-        if log_probs.min() > -0.05:
+        if log_probs.exp().min() > likely:
             break
     learner.close()
