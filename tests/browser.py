@@ -17,7 +17,7 @@ _MISSING = "no Chromium on this machine: apt-get install chromium"
 
 
 def _chromium() -> str:
-    """Return the path of the browser. Without one, a test is skipped, or fails in CI on Linux, where there must be one."""
+    """Return the path of the browser. Without one, a test is skipped; in CI on Linux it fails."""
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None and os.environ.get("CI") and sys.platform == "linux":
         pytest.fail(_MISSING)

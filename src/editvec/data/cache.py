@@ -83,7 +83,8 @@ def cache(*, clear: bool = False) -> CacheInfo:
 
     Example:
         >>> import editvec
-        >>> editvec.cache().bytes
+        >>> editvec.cache(clear=True).bytes
+        0
     """
     if not clear:
         return describe()

@@ -42,6 +42,7 @@ def convert(
     Example:
         >>> import editvec
         >>> editvec.convert("sentences.tsv", "sentences.jsonl.gz").written
+        1
     """
     if Path(source).exists() and Path(target).exists() and Path(source).samefile(target):
         raise UserError("IN and OUT are the same file. Choose another name for OUT.")

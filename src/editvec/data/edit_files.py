@@ -63,6 +63,12 @@ def read(path: str | Path, *, damage: Damage | None = None, trees: bool = True) 
     Raises:
         UserError: The file does not exist, or its format does not follow from its name.
         BadInputError: The file is damaged.
+
+    Example:
+        >>> import editvec
+        >>> edits = list(editvec.read("edits.jsonl.gz"))
+        >>> edits[0].language
+        'csharp'
     """
     path = Path(path)
     kind = _kind(path)
@@ -83,6 +89,11 @@ def write(path: str | Path, edits: Iterable[Edit], *, refused: Damage | None = N
     Raises:
         UserError: The format does not follow from the file name, or `form` does not apply to it.
         BadInputError: The format cannot represent an edit.
+
+    Example:
+        >>> import editvec
+        >>> editvec.write("copy.jsonl.gz", editvec.read("edits.jsonl.gz"))
+        54
     """
     path = Path(path)
     dump = _dumper(path, form)

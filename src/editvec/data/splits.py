@@ -169,7 +169,8 @@ def split(
 
     Example:
         >>> import editvec
-        >>> editvec.split("edits.jsonl.gz", "data", by="time", remove_leak=True).written
+        >>> editvec.split("edits.jsonl.gz", "data", by="time", remove_leak=True).written["train"]
+        43
     """
     wanted = parse_shares(shares)
     folder = Path(out)

@@ -193,6 +193,7 @@ def stats(files: Sequence[str | Path], *, skip_bad: bool = False, progress: Stag
     Example:
         >>> import editvec
         >>> editvec.stats(["edits.jsonl.gz"]).files["edits.jsonl.gz"].edits
+        54
     """
     damage = edit_files.Damage() if skip_bad else None
     found = FileStats(damage=damage)

@@ -36,8 +36,9 @@ def evaluate(
 
     Example:
         >>> import editvec
-        >>> report = editvec.evaluate("runs/mine", "test.jsonl.gz")
-        >>> report.all.as_json(5)["accuracy"]
+        >>> report = editvec.evaluate("packaged", "labelled.jsonl.gz")
+        >>> report.all.accuracy.value
+        1.0
     """
     loaded, folder = load(model), folder_of(model)
     digests = folder / TRAINING_DIGESTS

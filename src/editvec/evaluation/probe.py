@@ -178,8 +178,9 @@ def probe(
 
     Example:
         >>> import editvec
-        >>> found = editvec.probe("csharp_fixers.jsonl.gz", ["packaged", "tfidf"])
-        >>> found[0].distinct.accuracy.value
+        >>> found = editvec.probe("labelled.jsonl.gz", ["packaged", "tfidf"])
+        >>> [(each.name, each.all.edits) for each in found]
+        [('packaged', 16), ('tfidf', 16)]
     """
     chosen = [edit for _, edit in select(edit_files.read(file), number=sample, seed=0)]
     labelled = [(edit, found) for edit in chosen if (found := label_of(edit, label))]

@@ -339,8 +339,9 @@ def transfer(
 
     Example:
         >>> import editvec
-        >>> summary = editvec.transfer("packaged", "csharp_fixers.jsonl.gz", protocol="all-pairs", pairs=60)
-        >>> summary.macro.accuracy.value
+        >>> summary = editvec.transfer("packaged", "labelled.jsonl.gz", protocol="all-pairs", pairs=4)
+        >>> [each.label for each in summary.labels]
+        ['INCREMENT', 'ISNULL']
     """
     trained = Trained.load(Path(model))
     labelled = [(edit, label_of(edit, label)) for edit in edit_files.read(file, trees=trained.needs_trees)]

@@ -46,8 +46,9 @@ def mine(
 
     Example:
         >>> import editvec
-        >>> report = editvec.mine("~/src/django", language=["python"], since="1 year ago")
-        >>> report.edits, report.dropped.most_common(3)
+        >>> report = editvec.mine(".", "python.jsonl.gz", language=["python"])
+        >>> report.edits
+        16
     """
     found = get_recipe(
         recipe,

@@ -163,7 +163,14 @@ def folder_of(name: str | Path | None) -> Path:
 
 
 def load(name: str | Path | None = None) -> EditModel:
-    """Return the model in a folder, or the one that comes with the package; with its second editor, if it has one."""
+    """Return the model in a folder, or the one that comes with the package; with its second editor, if it has one.
+
+    Example:
+        >>> import editvec
+        >>> model = editvec.load()
+        >>> model.encode(editvec.read("edits.jsonl.gz")).shape
+        (54, 512)
+    """
     folder = folder_of(name)
     for part in (CONFIG, VOCAB, WEIGHTS):
         _require(folder, part)

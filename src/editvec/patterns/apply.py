@@ -84,9 +84,11 @@ def apply(
 
     Example:
         >>> import editvec
-        >>> done = editvec.apply(like=[("x = x + 1;", "x++;")], paths=["src"])
-        >>> for plan in done.plans:
-        ...     print(plan.path, len(plan.edits))
+        >>> done = editvec.apply("2")
+        >>> done.num_places, done.num_files
+        (5, 3)
+        >>> done.plans[0].edits[0].text
+        b'nameof(order)'
     """
     if editor and not like:
         raise UserError("--editor needs examples. Give some with --like BEFORE AFTER.")

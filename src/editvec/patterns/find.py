@@ -68,9 +68,10 @@ def find(
 
     Example:
         >>> import editvec
-        >>> for pattern in editvec.find(changed_since="origin/main").patterns:
-        ...     for place in pattern.places:
-        ...         print(place.path, place.line, place.confidence)
+        >>> for pattern in editvec.find(["1"]).patterns:
+        ...     for place in pattern.places[:1]:
+        ...         print(place.path, place.line, place.after)
+        src/...
     """
     repository = locate(str(repo))
     learned = load(patterns or default_folder(repository))

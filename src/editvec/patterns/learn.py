@@ -55,9 +55,11 @@ def learn(
 
     Example:
         >>> import editvec
-        >>> learned = editvec.learn("~/src/gin", since="3 years ago")
-        >>> for pattern in learned.patterns:
+        >>> learned = editvec.learn(".", model="none")
+        >>> for pattern in learned.patterns[:2]:
         ...     print(pattern.before, "->", pattern.after, len(pattern.places))
+        await store.$M($$$ARGS) -> await store.$M($$$ARGS).ConfigureAwait(false) 5
+        new ArgumentNullException("$X") -> new ArgumentNullException(nameof($X)) 5
     """
     recipe = get_recipe("prose" if prose else "default")
     repository = locate(str(repo))

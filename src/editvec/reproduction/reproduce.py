@@ -51,6 +51,11 @@ def reproduce(
 
     Raises:
         UserError: A table or the data does not exist.
+
+    Example:
+        >>> import editvec
+        >>> editvec.reproduce(["editors"], data=Path("data"), budget_only=True, notice=print)
+        to train: ...
     """
     names = list(dict.fromkeys(named(name) for name in tables or TABLES))
     if data is None or not data.is_dir():

@@ -41,7 +41,9 @@ def train(
 
     Example:
         >>> import editvec
-        >>> editvec.train(["epochs=3"], out=Path("runs/mine"), train=Path("train.jsonl.gz")).best
+        >>> state = editvec.train(out=Path("runs/mine"), train=Path("labelled.jsonl.gz"), config=Path("small.toml"))
+        >>> state.best_epoch
+        1
     """
     if resume:
         if settings or train or dev or encoder or editor or config or init:

@@ -37,6 +37,7 @@ def draw(file: str | Path, edit: str, out: Path = Path("edit.svg")) -> Drawn:
     Example:
         >>> import editvec
         >>> editvec.draw("edits.jsonl.gz", "#3", Path("edit.svg"))
+        Drawn(num_before=..., num_after=..., num_actions=...)
     """
     if out.suffix.lower() != ".svg":
         raise UserError(f"{out}: the file name must end in .svg.")

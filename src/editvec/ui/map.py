@@ -41,6 +41,7 @@ def map(
     Example:
         >>> import editvec
         >>> editvec.map(Path("edits.index"), Path("map.html"))
+        54
     """
     ending = out.suffix.lower().lstrip(".")
     if ending not in ENDINGS:

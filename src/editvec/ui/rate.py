@@ -44,6 +44,11 @@ def rate(
 
     Raises:
         UserError: The folder already contains a task and `indexes` are given, or two indexes have the same name.
+
+    Example:
+        >>> import editvec
+        >>> editvec.rate(Path("ratings"), [Path("edits.index"), Path("words.index")], ready=print)
+        Rating(...)
     """
     if indexes:
         if (ratings / TASK).exists():

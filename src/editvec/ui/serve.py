@@ -50,6 +50,11 @@ def serve(
 
     Raises:
         UserError: The repository has no work tree, or it has no learned patterns.
+
+    Example:
+        >>> import editvec
+        >>> editvec.serve(ready=lambda served: print(served.address))
+        http://127.0.0.1:.../?token=...
     """
     repository = locate(str(repo))
     top = work_tree(repository)

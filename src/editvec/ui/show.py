@@ -55,8 +55,9 @@ def show(
 
     Example:
         >>> import editvec
-        >>> for each in editvec.show("edits.jsonl.gz", number=3, like="Assert"):
-        ...     print(each.number, each.edit.before.text, each.edit.after.text)
+        >>> for each in editvec.show("edits.jsonl.gz", number=1, like="Assert"):
+        ...     print(each.number, each.edit.before.text)
+        2 Assert.Equal(0, cart.Items.Count);
     """
     chosen = select(
         edit_files.read(file, damage=damage),

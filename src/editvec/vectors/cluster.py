@@ -60,8 +60,9 @@ def cluster(
 
     Example:
         >>> import editvec
-        >>> for each in editvec.cluster(Path("edits.index")).clusters:
-        ...     print(len(each), each.tokens)
+        >>> found = editvec.cluster(Path("edits.index"), k=6)
+        >>> len(found.clusters)
+        6
     """
     method = method or ("hdbscan" if k is None else "kmeans")
     if k is not None and method != "kmeans":

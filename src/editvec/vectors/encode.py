@@ -45,7 +45,8 @@ def encode(
 
     Example:
         >>> import editvec
-        >>> editvec.encode("packaged", "edits.jsonl.gz", Path("edits.index")).index.vectors.shape
+        >>> editvec.encode("packaged", "edits.jsonl.gz", Path("new.index")).index.vectors.shape
+        (54, 512)
     """
     vectoriser = for_appending(out, str(model)) if append else None
     if vectoriser is None:

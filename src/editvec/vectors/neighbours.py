@@ -53,8 +53,9 @@ def neighbours(
 
     Example:
         >>> import editvec
-        >>> near = editvec.neighbours(Path("edits.index"), before="x = x + 1;", after="x++;", k=5)
-        >>> [(each.score, each.edit.after.text) for each in near.found]
+        >>> near = editvec.neighbours(Path("edits.index"), before="x == None", after="x is None", k=1)
+        >>> near.found[0].edit.after.text
+        'if limit is None:'
     """
     opened = open_index(index)
     row: int | None = None
