@@ -98,10 +98,8 @@ class Trainer:
 
     def run(self) -> RunState:
         """Train until it has finished. Ctrl-C saves where it is, then raises KeyboardInterrupt."""
-        # Vanishing gradients are denormal numbers, which a CPU multiplies many times as slowly.
-        torch.set_flush_denormal(True)
         learner = self.world.wrap(self.learner)
-        with _deferred_interrupt() as interrupted:
+        with _denormals_flushed(), _deferred_interrupt() as interrupted:
             clock = _Clock(self.state.seconds)
             self._keep(clock)
             while not self.state.finished:
@@ -311,6 +309,17 @@ class _Speed:
     def rate(self) -> float:
         (start, before), (end, now) = self._marks[0], self._marks[-1]
         return (now - before) / max(end - start, 1e-9)
+
+
+@contextmanager
+def _denormals_flushed() -> Iterator[None]:
+    """Take denormal numbers for zeros inside."""
+    # Vanishing gradients are denormal numbers, which a CPU multiplies many times as slowly.
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
 
 
 @contextmanager
