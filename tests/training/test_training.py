@@ -338,7 +338,7 @@ def test_the_failure_of_one_process_is_said_once(files: Files, tmp_path: Path) -
 
 def test_divergence_is_said(files: Files, tmp_path: Path) -> None:
     made = _config(epochs=5)
-    made = replace(made, training=replace(made.training, learning_rate=1e38))
+    made = structs.replace(made, training=structs.replace(made.training, learning_rate=1e38))
     with pytest.raises(UserError, match="training diverged"):
         train(tmp_path / "run", files, made)
 
