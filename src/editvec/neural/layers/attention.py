@@ -1,4 +1,4 @@
-"""Where to look: scores of queries against keys, normalised over what is there."""
+"""Attention: scores of queries against keys, normalised over the valid keys."""
 
 from __future__ import annotations
 
@@ -7,17 +7,25 @@ from editvec.neural.layers.layer import Layer, Linear
 
 
 class Attention(Layer):
-    """Bilinear attention: softmax over keys of query · W · key. Also the pointer of a copy mechanism, which is nothing
-    but attention weights taken as probabilities."""
+    """Bilinear attention: the softmax over keys of query · W · key.
+
+    It is also the pointer of a copy mechanism, which uses attention weights as probabilities.
+    """
 
     def __init__(self, *, query_dim: int, key_dim: int) -> None:
         self.project = Linear(query_dim, key_dim, bias=False)
 
     def __call__(self, queries: Array, keys: Array, mask: Mask) -> Array:
-        """Return weights [batch, n, m] of `queries` [batch, n, query_dim] for `keys` [batch, m, key_dim], where `mask`
-        [batch, m] is True. Where it is nowhere True they are all alike."""
+        """Return the attention weights: [batch, n, m].
+
+        Shapes: `queries` [batch, n, query_dim], `keys` [batch, m, key_dim], `mask` [batch, m], True for valid keys. In
+        a row whose mask is False everywhere, all weights are equal.
+        """
         return self.weigh(self.project(queries), keys, mask)
 
     def weigh(self, projected: Array, keys: Array, mask: Mask) -> Array:
-        """Return the same for queries that were projected already: [batch, n, key_dim]."""
+        """Return the attention weights for queries that are already projected: [batch, n, m].
+
+        Shapes: `projected` [batch, n, key_dim], `keys` [batch, m, key_dim], `mask` [batch, m].
+        """
         return softmax(projected @ keys.mT, mask[:, None, :])
