@@ -84,7 +84,7 @@ def test_evaluate(trained: Path) -> None:
         (
             ("train", "--train", "{}/edits.parquet", "-o", "r", "--encoder", "x"),
             2,
-            "There are: sequence, graph, bag, none",
+            "Choose one of: sequence, graph, bag, none",
         ),
         (("train", "--train", "{}/nothing.parquet", "-o", "r"), 2, "does not exist"),
         (("train", "-o", "{}/run", "--resume"), 2, "its training has finished"),
