@@ -1,8 +1,10 @@
-"""EditModel: an encoder and an editor over one vocabulary. Builds, saves, loads; encodes edits and applies vectors.
+"""EditModel: an encoder and an editor with one vocabulary.
 
-A saved model is a folder: `config.toml`, `vocab.json`, `model.safetensors`, and, where it reads trees, `grammar.json`.
-In its folder `second` there may be another model whose editor was trained on the same vectors: where an edit is made as
-others were, both write. Nothing in a folder is executed when it is read.
+A model is built, saved and loaded here. It encodes edits and writes candidates.
+
+A saved model is a folder with `config.toml`, `vocab.json`, `model.safetensors` and, if it reads trees, `grammar.json`.
+The folder `editors/graph2tree` inside can contain another model whose editor was trained on the same vectors: when an
+edit is made like other edits, both editors write. No file in a folder is executed when the model is loaded.
 """
 
 from __future__ import annotations
@@ -35,20 +37,21 @@ from editvec.neural.vocab import Vocab
 CONFIG, VOCAB, GRAMMAR = "config.toml", "vocab.json", "grammar.json"
 WEIGHTS, TRAINING_DIGESTS = "model.safetensors", "training_digests.u64"
 SECOND = "editors/graph2tree"
-"""In a model's folder, that of its second editor."""
+"""The folder of the second editor, inside the folder of a model."""
 _BATCH, _TOKENS = 256, 32_768
 _ROWS = 2_560
-"""Hypotheses that are searched at once."""
+"""Maximum number of hypotheses that a search extends at once."""
 _READ = 65_536
-"""Tokens that are read for that, padding included."""
+"""Maximum number of tokens that are read for these hypotheses, including padding."""
 PACKAGED_NAME = "packaged"
-"""The model that comes with the package."""
+"""The name of the model that comes with the package."""
 MARGIN = 6.0
-"""How much less likely than the best, in nats, a hypothesis may be before a search drops it: 400 times."""
+"""How much less likely than the best hypothesis, in nats, a hypothesis may be before a search drops it; 6 nats are a
+factor of 400."""
 
 
 class EditModel:
-    """A network, the vocabulary that its ids are of, and the config that built it."""
+    """A network, the vocabulary of its ids, and the config that it was built from."""
 
     def __init__(self, config: ModelConfig, vocab: Vocab, grammar: Grammar | None = None) -> None:
         self.config, self.vocab, self.grammar = config, vocab, grammar
@@ -64,20 +67,20 @@ class EditModel:
         )
         self.network = EditNetwork(config, len(vocab), grammar)
         self.second: EditModel | None = None
-        """A model with the same reader and encoder and another editor, which also writes what is to be like other
-        edits."""
+        """A model with the same reader and encoder and another editor, which also writes when an edit is made like
+        other edits."""
 
     @property
     def edit_dim(self) -> int:
-        """The length of an edit vector."""
+        """Return the length of an edit vector."""
         return self.network.encoder.edit_dim
 
     def collate(self, examples: Sequence[Example]) -> Batch:
-        """Examples as this model reads them."""
+        """Return examples as a batch for this model."""
         return collate(examples, changed_only=self.config.changed_only)
 
     def encode(self, edits: Iterable[Edit]) -> NDArray[np.float32]:
-        """The edit vectors of edits, in their order: [edits, edit_dim]."""
+        """Return the edit vectors of edits, in their order: [edits, edit_dim]."""
         examples = map(self.exampler, edits)
         parts = [np.zeros((0, self.edit_dim), np.float32)]
         while window := list(islice(examples, 16 * _BATCH)):
@@ -85,20 +88,27 @@ class EditModel:
         return np.concatenate(parts)
 
     def encode_examples(self, examples: Sequence[Example]) -> NDArray[np.float32]:
-        """The edit vectors of examples, in their order: [examples, edit_dim]."""
+        """Return the edit vectors of examples, in their order: [examples, edit_dim]."""
         vectors = np.empty((len(examples), self.edit_dim), np.float32)
         for places in by_length(examples, _BATCH, _TOKENS):
             vectors[places] = self.network.vectors(self.collate([examples[place] for place in places]))
         return vectors
 
     def transfer(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Edit vectors for use on other edits than their own: what `write` takes then."""
+        """Return edit vectors for use on edits other than their own: [any, edit_dim].
+
+        `write` takes these vectors when an edit is made like other edits.
+        """
         return self.network.transfer(np.asarray(vectors, np.float32))
 
     def write(
         self, examples: Sequence[Example], vectors: NDArray[np.float32], *, k: int = 5, margin: float = MARGIN
     ) -> list[list[Candidate]]:
-        """What the editor makes of each example's before and context with the vector beside it. `after` is not read."""
+        """Return the `k` best candidates for each example, best first.
+
+        The editor reads the before and the context of each example and its row of `vectors` [examples, edit_dim]. It
+        does not read `after`.
+        """
         vectors = np.asarray(vectors, np.float32)
         answers: list[list[Candidate]] = [[] for _ in examples]
         for places in by_source(examples, max(1, _ROWS // k), _READ):
@@ -110,14 +120,14 @@ class EditModel:
         return answers
 
     def readable(self, edit: Edit) -> Example | None:
-        """What the editor may see of an edit; None where it has no tree that the model could read."""
+        """Return the example of what an editor may see of an edit, or None if the edit has no tree for this model."""
         try:
             return self.exampler(edit, with_after=False)
         except NoTreeError:
             return None
 
     def _merged(self, example: Example, found: Sequence[Hypothesis]) -> list[Candidate]:
-        """Candidates, best first; hypotheses that come to the same tokens are one, their probabilities summed."""
+        """Return candidates, best first. Hypotheses with the same tokens are merged and their probabilities added."""
         scores: dict[tuple[Tokens, bool], float] = {}
         for each in found:
             answer = self.network.editor.written(each, example, self.exampler)
@@ -126,7 +136,7 @@ class EditModel:
         return [Candidate(tokens, score, complete) for (tokens, complete), score in ranked]
 
     def save(self, folder: Path) -> None:
-        """Writes the model into a folder."""
+        """Write the model into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(folder / CONFIG, configuration.dumps(self.config).encode())
         self.vocab.save(folder / VOCAB)
@@ -136,19 +146,32 @@ class EditModel:
 
 
 def folder_of(name: str | Path | None) -> Path:
-    """The folder of a model: itself, or of the one that comes with the package where there is no name or `packaged` and
-    no folder of that name."""
+    """Return the folder of a model.
+
+    Without a name, or for the name `packaged` if there is no folder of that name, this is the model that comes with the
+    package.
+
+    Raises:
+        UserError: There is no such folder.
+    """
     if name is not None and (str(name) != PACKAGED_NAME or Path(name).is_dir()):
         if not Path(name).is_dir():
             raise UserError(
-                f"{name} is not a folder. Give the folder of a trained model, or packaged for the one that comes along."
+                f"{name} is not a folder. Give the folder of a trained model, or `packaged` for the included model."
             )
         return Path(name)
     return artifact("model")
 
 
 def load(name: str | Path | None = None) -> EditModel:
-    """The model in a folder, or the one that comes with the package; with its second editor, if it has one."""
+    """Return the model in a folder, with its second editor if it has one.
+
+    Without a name, this is the model that comes with the package.
+
+    Raises:
+        UserError: There is no such folder.
+        BadInputError: The folder does not contain a complete model, or one of its files is damaged.
+    """
     folder = folder_of(name)
     for part in (CONFIG, VOCAB, WEIGHTS):
         _require(folder, part)
@@ -160,30 +183,38 @@ def load(name: str | Path | None = None) -> EditModel:
 
 
 def _load(folder: Path, config: ModelConfig, vocab: Vocab, beside: Arrays | None = None) -> EditModel:
+    """Return the model in a folder; weights that its file lacks come from `beside`."""
     grammar = load_grammar(folder, config)
-    # A config may say anything: its sizes are compared with the file's before memory is taken for them.
+    # The sizes in a config can be wrong, so they are compared with the file's before memory is allocated.
     model = EditModel(config, vocab, grammar)
     load_weights(folder / WEIGHTS, model.network, beside=beside)
     return model
 
 
 def _load_second(folder: Path, first: EditModel) -> EditModel:
-    """The second editor of a model. Its reader and encoder are the model's own, whether they are in its file too."""
+    """Return the second editor of a model.
+
+    Its reader and encoder are those of the first model, whether or not its own weight file contains them too.
+    """
     _require(folder, CONFIG)
     config = configuration.load(folder / CONFIG)
     if structs.replace(config, editor=first.config.editor, trees=first.config.trees) != first.config:
-        raise BadInputError(folder / CONFIG, None, "not the config of a second editor: it differs in more than that.")
+        raise BadInputError(
+            folder / CONFIG,
+            None,
+            "not the config of a second editor: only `editor` and `trees` may differ from the first.",
+        )
     shared = {name: weight for name, weight in first.network.named_arrays().items() if not name.startswith("editor.")}
     return _load(folder, config, first.vocab, shared)
 
 
 def needs_trees(config: ModelConfig) -> bool:
-    """Whether a model of this config reads trees, and so has a grammar."""
+    """Return whether a model with this config reads trees, and so has a grammar."""
     return encoder_class(config).needs_trees or editor_class(config).needs_trees
 
 
 def load_grammar(folder: Path, config: ModelConfig) -> Grammar | None:
-    """The grammar in a model's folder, for a config that needs one."""
+    """Return the grammar in a model's folder, or None if the config needs no grammar."""
     if not needs_trees(config):
         return None
     _require(folder, GRAMMAR)
@@ -191,5 +222,6 @@ def load_grammar(folder: Path, config: ModelConfig) -> Grammar | None:
 
 
 def _require(folder: Path, name: str) -> None:
+    """Raise BadInputError unless a folder contains a file."""
     if not (folder / name).is_file():
         raise BadInputError(folder, None, f"not a trained model: {name} is missing. Train one with editvec train.")
