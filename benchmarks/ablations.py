@@ -1,7 +1,7 @@
-"""Variants of the model, all trained on the same share of the training set and measured on the same test set.
+"""Compare variants of the model, all trained on the same share of the training set and evaluated on the same test set.
 
-Each variant is a run in a folder of its own: what is done is not done again, what was interrupted goes on. Only numbers
-of one table compare.
+The baseline is the variant "as it is", the recipe itself. Each variant is a run in its own folder: finished runs are
+not repeated, and interrupted runs are resumed. Only numbers of the same table are comparable.
 
     python benchmarks/ablations.py --data data/githubedits --runs runs/ablations
     python benchmarks/ablations.py --data data/githubedits --runs runs/ablations --recipe iclr19 bag none
@@ -69,18 +69,20 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 
 @click.command()
 @click.argument("what", nargs=-1, metavar="[VARIANT]... [KEY=VALUE]...")
-@click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="With train, dev and test.")
-@click.option("--ending", default="jsonl.gz", show_default=True, help="Of the three files.")
-@click.option("--runs", required=True, type=click.Path(path_type=Path), help="The folder for the runs.")
-@click.option("--recipe", default="default", show_default=True, help="What the variants differ from.")
-@click.option("--fraction", default=0.2, show_default=True)
-@click.option("--epochs", default=8, show_default=True)
+@click.option(
+    "--data", required=True, type=click.Path(exists=True, path_type=Path), help="Folder with train, dev and test."
+)
+@click.option("--ending", default="jsonl.gz", show_default=True, help="Ending of the three files.")
+@click.option("--runs", required=True, type=click.Path(path_type=Path), help="Folder for the runs.")
+@click.option("--recipe", default="default", show_default=True, help="Recipe that the variants change.")
+@click.option("--fraction", default=0.2, show_default=True, help="Share of the training set.")
+@click.option("--epochs", default=8, show_default=True, help="Epochs per run.")
 def main(what: tuple[str, ...], data: Path, ending: str, runs: Path, recipe: str, fraction: float, epochs: int) -> None:
-    """Train and measure variants, or those named; print one table."""
+    """Train and evaluate all variants, or the named ones, and print one table."""
     names = [each for each in what if "=" not in each] or list(VARIANTS)
     for name in names:
         if name not in VARIANTS:
-            raise click.BadParameter(f"no variant {name!r}. There are: {', '.join(VARIANTS)}.")
+            raise click.BadParameter(f"no variant {name!r}. Choose one of: {', '.join(VARIANTS)}.")
     shared = {"fraction": fraction, "epochs": epochs, "schedule": "linear", "warmup_steps": 200}
     shared |= dict(each.split("=", 1) for each in what if "=" in each)
     rows = []

@@ -1,8 +1,9 @@
-"""Would it have been right? Learn from the history before a date, look for guesses at that date, and count those that
-people really edited so afterwards; beside two baselines that need no learning.
+"""Measure how many suggestions came true: learn from the history before a date and compare with what people did later.
 
-A guess counts as edited when a later edit of the same file took its text away and left what we would have written. That
-is a lower bound: what nobody got round to, or did together with something else, counts as wrong.
+The suggestions are those for the files at that date. A suggestion came true if a later edit of the same file removed
+its text and left the suggested text. This is a lower bound: an edit that nobody made, or that was made together with
+another change, counts as wrong. There are two baselines without learning: rules of one edit each, and the most frequent
+textual replacements.
 
     python benchmarks/backtest.py --share 0.7 clones/serilog clones/gin
     python benchmarks/backtest.py --min-commits 1 --min-confidence 0 --out every-place.jsonl clones/gin
@@ -48,11 +49,13 @@ class Guess(NamedTuple):
 
 @click.command()
 @click.argument("repositories", nargs=-1, required=True)
-@click.option("--share", default=0.7, show_default=True, help="Of the commits, what is learned from.")
-@click.option("--model", "model_folder", help="A trained model; without, edits are grouped by shape alone.")
-@click.option("--min-commits", default=2, show_default=True, help="Fewer are no pattern.")
-@click.option("--min-confidence", default=MIN_CONFIDENCE, show_default=True, help="Places less sure are left out.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write every guess of ours and whether it came true.")
+@click.option("--share", default=0.7, show_default=True, help="Share of the commits to learn from.")
+@click.option("--model", "model_folder", help="Trained model; without it, edits are grouped only by signature.")
+@click.option("--min-commits", default=2, show_default=True, help="Minimum commits per pattern.")
+@click.option("--min-confidence", default=MIN_CONFIDENCE, show_default=True, help="Minimum confidence of a suggestion.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write every suggestion, and whether it came true, to this file."
+)
 def main(
     repositories: tuple[str, ...],
     share: float,
@@ -61,7 +64,7 @@ def main(
     min_confidence: float,
     out: Path | None,
 ) -> None:
-    """Back-test."""
+    """Measure how many suggestions from the older commits came true in the newer ones, and print one table."""
     from editvec.neural import model
 
     encoder = model.load(model_folder) if model_folder else None

@@ -1,8 +1,8 @@
-"""How far the recipe `iclr19` agrees with the extractor of the paper's authors, on C#.
+"""Measure how far the recipe `iclr19` agrees with the extractor of the paper's authors, on C#.
 
-The authors published edits with the commit and path of each. This mines the same commits from a clone and looks for
-every published edit among ours: same commit, same path, the same canonical tokens before and after. For those that
-are not there it says why, as far as a program can tell.
+The authors published edits with their commits and paths. This program mines the same commits from a clone and looks for
+every published edit among the mined ones: the same commit, the same path, and the same canonical tokens before and
+after. For edits that are missing it reports the cause, as far as a program can tell.
 
     python benchmarks/canonical.py --data data --repo clones/NLog --project NLog
 """
@@ -275,11 +275,15 @@ def as_json(result: Result, project: str, examples: int) -> dict[str, Any]:
 
 @click.command(help=__doc__)
 @click.option(
-    "--data", required=True, envvar="EDITVEC_DATA", type=click.Path(path_type=Path), help="Folder of the data."
+    "--data",
+    required=True,
+    envvar="EDITVEC_DATA",
+    type=click.Path(path_type=Path),
+    help="Folder that contains githubedits/.",
 )
 @click.option("--repo", required=True, help="Clone of the project, bare or not.")
 @click.option("--project", default="NLog", show_default=True, help="The project's name in the data.")
-@click.option("--examples", default=0, show_default=True, help="Edits to show of each cause.")
+@click.option("--examples", default=0, show_default=True, help="Number of edits to show per cause.")
 @click.option("--json", "machine", is_flag=True, help="Print JSON.")
 def main(data: Path, repo: str, project: str, examples: int, machine: bool) -> None:
     """One command, one table."""

@@ -1,5 +1,8 @@
-"""What a closed vocabulary can write at most: the share of edits whose `after` is made of tokens that are in the
-vocabulary, in before or in the context. No training can pass it; a larger vocabulary can.
+"""Compute what a closed vocabulary can write at most.
+
+This is the share of edits whose `after` consists only of tokens that are in the vocabulary, in before or in the
+context. Training cannot exceed it; a larger vocabulary can. The table compares vocabularies of several sizes, with and
+without copying.
 
     python benchmarks/ceiling.py data/githubedits/train.jsonl.gz data/githubedits/test.jsonl.gz
 """
@@ -19,9 +22,9 @@ _SIZES = (0, 2_000, 5_000, 10_000, 20_000, 40_000, 80_000, 10**9)
 @click.command()
 @click.argument("train", type=click.Path(exists=True, path_type=Path))
 @click.argument("test", type=click.Path(exists=True, path_type=Path))
-@click.option("--min-count", default=1, show_default=True, help="Leave rarer tokens out.")
+@click.option("--min-count", default=1, show_default=True, help="Minimum occurrences of a token in the vocabulary.")
 def main(train: Path, test: Path, min_count: int) -> None:
-    """Print the ceiling for vocabularies of several sizes, with and without copying."""
+    """Print the share of edits that vocabularies of several sizes can write, with and without copying."""
     counts = vocab.count_tokens(edit_files.read(train, trees=False))
     ranked = vocab.build(counts, size=len(counts), min_count=min_count).ids
     edits = list(edit_files.read(test, trees=False))

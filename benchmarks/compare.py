@@ -1,6 +1,6 @@
-"""Two models on the same edits: how often one is right where the other is wrong, and what that looks like.
+"""Compare two models on the same edits: how often one is right where the other is wrong, with examples.
 
-Reads what `editvec evaluate --out` wrote of each.
+The input is what `editvec evaluate --out` wrote for each model.
 
     python benchmarks/compare.py seq2seq.jsonl graph2tree.jsonl
 """
@@ -21,11 +21,11 @@ Answers = dict[str, Any]
 @click.command()
 @click.argument("first", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("second", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--number", default=10, show_default=True, help="Edits to show of each kind.")
-@click.option("--seed", default=0, show_default=True)
-@click.option("--pruned", is_flag=True, help="Right as the original code counts.")
+@click.option("--number", default=10, show_default=True, help="Number of edits to show per kind.")
+@click.option("--seed", default=0, show_default=True, help="Seed for the choice of the edits to show.")
+@click.option("--pruned", is_flag=True, help="Count answers as right in the way of the original code.")
 def main(first: Path, second: Path, number: int, seed: int, pruned: bool) -> None:
-    """Compare the answers of two models."""
+    """Compare the answers of two models that editvec evaluate --out wrote."""
     one, other = _read(first), _read(second)
     shared = [identity for identity in one if identity in other]
     if not shared:

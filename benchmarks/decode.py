@@ -1,8 +1,8 @@
-"""How fast trained models encode edits and decode them with a beam, and how far from the machine's wall: one table.
+"""Measure how fast trained models encode edits and decode them with a beam, in edits per second.
 
-The wall is what the matrix products of a full beam take alone at the speed of torch's matrix multiplication, measured
-in the same run; a search that drops hypotheses can pass it. The peer is the original code with beam 5: 14.7 edits/s
-(seq2seq) and 8.4 (graph2tree).
+The results are compared with the limit of the machine: the time that only the matrix products of a full beam take at
+the speed of torch's matrix multiplication, measured in the same run. A search that drops hypotheses can exceed this
+limit. The baseline is the original code with a beam of 5: 14.7 edits/s (seq2seq) and 8.4 edits/s (graph2tree).
 
     python benchmarks/decode.py runs/seq2seq runs/graph2tree --data data/githubedits/test.jsonl.gz
 """
@@ -33,10 +33,10 @@ ORIGINAL = {"seq2seq": 14.7, "graph2tree": 8.4}
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="Edits to decode.")
-@click.option("--edits", default=2048, show_default=True, help="How many of them to take.")
-@click.option("-k", "beam", default=5, show_default=True)
+@click.option("--edits", default=2048, show_default=True, help="Number of edits to use.")
+@click.option("-k", "beam", default=5, show_default=True, help="Width of the beam.")
 def main(folders: tuple[Path, ...], data: Path, edits: int, beam: int) -> None:
-    """Time encoding and decoding."""
+    """Measure the speed of encoding and decoding for each model, and print one table."""
     click.echo(
         f"| model | encoding, edits/s | margin | beam {beam}, edits/s | of the wall | × original | Acc@1 "
         f"| Recall@{beam} |\n|---|---|---|---|---|---|---|---|"

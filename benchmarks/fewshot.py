@@ -1,10 +1,11 @@
-"""A few examples of a labelled edit, the others as a test: what a rule does of them, what the editor does, and both.
+"""Measure few-shot editing on labelled edits, with a rule, with the neural editor, and with both.
 
-For each label k edits are drawn, a few times; the others (verbatim copies left out) are the test. A rule is what
-`editvec rule` makes of the k edits; where it does not match, it abstains. The editor does as the k edits did. It is
-sure as in `editvec apply --editor`: where an answer has the changed tokens of one of the edits, and a chance of four in
-five to be right as far as it can tell (`--sure`). Both together: the rule where it fires, else the editor where it is
-sure. The peer is the paper's transfer of one edit, best of ten seeds: 49.21 % (graph2tree, macro).
+For each label, k edits are drawn several times. The other edits of the label, without verbatim copies, are the test.
+The rule is what `editvec rule` induces from the k edits; it abstains where it does not match. The editor writes with
+the vectors of the k edits. As in `editvec apply --editor`, it abstains unless its answer has the changed tokens of one
+of the k edits and an estimated probability of being correct of at least 0.8 (`--sure`). "Both" is the rule where it
+matches, else the editor if it does not abstain. The baseline is the paper's transfer of one edit, the best of ten
+seeds: 49.21 % (graph2tree, macro).
 
     python benchmarks/fewshot.py MODEL --data data/csharp_fixers.jsonl.gz -k 1 -k 3 -k 10
 """
@@ -48,16 +49,16 @@ class Verdict(StrEnum):
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, path_type=Path))
 @click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="Labelled edits.")
-@click.option("-k", "sizes", multiple=True, type=int, default=(1, 3, 10), show_default=True)
-@click.option("--draws", default=3, show_default=True, help="How often k examples are drawn.")
-@click.option("--tests", default=60, show_default=True, help="Test edits of a label in a draw, at most.")
-@click.option("--sure", default=0.8, show_default=True, help="How likely an answer must be for the editor to be sure.")
-@click.option("--seed", default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True)
+@click.option("-k", "sizes", multiple=True, type=int, default=(1, 3, 10), show_default=True, help="Number of examples.")
+@click.option("--draws", default=3, show_default=True, help="Number of draws of k examples.")
+@click.option("--tests", default=60, show_default=True, help="Maximum test edits per label and draw.")
+@click.option("--sure", default=0.8, show_default=True, help="Minimum estimated probability of being correct.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the draws.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def main(
     folder: Path, data: Path, sizes: tuple[int, ...], draws: int, tests: int, sure: float, seed: int, as_json: bool
 ) -> None:
-    """Compare rules and the editor."""
+    """Measure how often rules, the editor and both are right from k examples of a labelled edit."""
     trained = model.load(folder)
     groups = _groups(data, trained)
     results: dict[int, dict[str, dict[str, Counter[str]]]] = {}

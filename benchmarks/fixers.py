@@ -1,13 +1,13 @@
-"""Rules from k files of a fixer, run on the fixer's other files: does the file become the official one, to the byte?
+"""Measure rules from k files of a fixer on its other files, compared byte by byte with the official result.
 
     python benchmarks/fixers.py --data DATA --k 1 3 10 --draws 2
     python benchmarks/fixers.py --data DATA --k 3 10 --draws 1 --editor packaged
 
-Only the official site counts: a file holds one fix, and a rule may rightly match at others, counted as "besides".
-A site is right when the file equals the official fixer's byte for byte, "but for white space" when only white space
-differs (the official fixers also re-indent lines, a rule does not touch them), left alone when no rule fires there, and
-wrong when a rule writes something else. With `--editor`, a trained model looks where no rule fires, as `editvec apply
---like … --editor` does, and what it adds is counted by itself.
+Only the official site counts, because a file holds one fix and a rule may correctly match at others; these are counted
+as "besides". A site is exact if the file equals the official fixer's result byte for byte. It counts as "+white space"
+if only white space differs (the official fixers also re-indent lines; a rule does not change them), as "alone" if no
+rule matches there, and as wrong if a rule writes something else. With `--editor`, a trained model is used where no rule
+matches, as in `editvec apply --like BEFORE AFTER --editor`, and its results are counted separately.
 """
 
 from __future__ import annotations
@@ -115,16 +115,22 @@ def main() -> None:
     """Prints a table for each k, and with --show what went wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--data", default=os.environ.get("EDITVEC_DATA"), type=Path, required="EDITVEC_DATA" not in os.environ
+        "--data",
+        default=os.environ.get("EDITVEC_DATA"),
+        type=Path,
+        required="EDITVEC_DATA" not in os.environ,
+        help="folder of the data; the default is $EDITVEC_DATA",
     )
-    parser.add_argument("--k", type=int, nargs="+", default=[1, 3, 10])
-    parser.add_argument("--draws", type=int, default=2, help="how often k files are drawn")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--editor", help="a trained model for what no rule reaches")
-    parser.add_argument("--sure", type=float, default=0.8, help="the least chance to be right that the editor needs")
-    parser.add_argument("--fixers", nargs="*", help="only these")
-    parser.add_argument("--show", action="store_true", help="print the rules, and what was written wrongly")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--k", type=int, nargs="+", default=[1, 3, 10], help="number of files to learn from")
+    parser.add_argument("--draws", type=int, default=2, help="number of draws of k files")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the draws")
+    parser.add_argument("--editor", help="trained model to use where no rule matches")
+    parser.add_argument(
+        "--sure", type=float, default=0.8, help="minimum estimated probability that the editor is correct"
+    )
+    parser.add_argument("--fixers", nargs="*", help="names of the fixers to use; the default is all")
+    parser.add_argument("--show", action="store_true", help="print the rules and the wrong results")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     groups: dict[str, list[RuleExample]] = defaultdict(list)
     with gzip.open(options.data / "csharp_fixers_files.jsonl.gz", "rb") as stream:

@@ -1,9 +1,10 @@
-"""How much it helps to read back what an editor wrote and to compare its changes of trees, and how the weights were
-found.
+"""Measure how much re-ranking helps few-shot editing, and fit its weights.
 
-From a file of edits that the model was not trained on, those that share a shape: some are shown, others are the test.
-For each weight of likeness and of tree similarity beside probability, the share of right answers; then the line that
-makes a chance to be right of them. The peer is the editor taken by its word, weights of 0.
+Candidates are re-ranked by reading back what the editor wrote (likeness) and by comparing changes of trees (tree
+similarity). The edits come from a file that the model was not trained on. Of edits with the same signature, some are
+shown and the others are the test. The table has the share of right answers for each weight of likeness and of tree
+similarity. The baseline is the editor without re-ranking (weights of 0). The last line is the logistic model that turns
+scores into a probability of being correct.
 
     python benchmarks/imitation.py MODEL --data dev.parquet -k 1 -k 3
 """
@@ -48,16 +49,25 @@ class Answer(NamedTuple):
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, path_type=Path))
-@click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="Edits not trained on.")
-@click.option("-k", "sizes", multiple=True, type=int, default=(1, 3), show_default=True, help="Edits shown.")
-@click.option("--shapes", default=400, show_default=True, help="Shapes to try, at most.")
-@click.option("--weight", default=30.0, show_default=True, help="Of likeness, to fit the chance to be right with.")
-@click.option("--tree_similarity", default=1.0, show_default=True, help="Of tree_similarity, likewise.")
-@click.option("--seed", default=0, show_default=True)
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="Edits that the model was not trained on.",
+)
+@click.option(
+    "-k", "sizes", multiple=True, type=int, default=(1, 3), show_default=True, help="Number of edits that are shown."
+)
+@click.option("--shapes", default=400, show_default=True, help="Maximum number of signatures.")
+@click.option("--weight", default=30.0, show_default=True, help="Weight of likeness when the confidence is fitted.")
+@click.option(
+    "--tree_similarity", default=1.0, show_default=True, help="Weight of tree similarity when the confidence is fitted."
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of the draws.")
 def main(
     folder: Path, data: Path, sizes: tuple[int, ...], shapes: int, weight: float, tree_similarity: float, seed: int
 ) -> None:
-    """Compare and fit."""
+    """Measure few-shot editing for several weights of the re-ranking, and fit the confidence."""
     trained = model.load(folder)
     groups = _groups(trained, data)
     every: list[Answer] = []

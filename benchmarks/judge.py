@@ -1,9 +1,10 @@
-"""Are the patterns and places that `editvec learn` shows sensible? Draws some by chance for a person to judge, counts.
+"""Measure the share of sensible patterns and places among those that `editvec learn` shows.
 
-The list that was judged is `benchmarks/judged.tsv`: a pattern by its two sides, a place by its commit and line. The
-goals are 80 % of the patterns and 70 % of the places.
+The program draws patterns and places at random, a person judges them, and the program counts. The judged list is
+`benchmarks/judged.tsv`. A pattern is identified by its two sides, a place by its commit and line. The goals are 80 % of
+the patterns and 70 % of the places.
 
-    editvec learn clones/gin -o learned/gin                  # and so on
+    editvec learn clones/gin -o learned/gin                  # repeat for each clone
     python benchmarks/judge.py draw learned/* -o judged.tsv  # then write y or n into the last column
     python benchmarks/judge.py count judged.tsv
 """
@@ -35,18 +36,20 @@ class Judged(NamedTuple):
 
 @click.group()
 def main() -> None:
-    """Draw and count."""
+    """Draw patterns and places for a person to judge, and count the verdicts."""
 
 
 @main.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path))
-@click.option("--number", default=100, show_default=True, help="Of patterns, and of places.")
-@click.option("--top", default=20, show_default=True, help="Only so many patterns of a repository, the first ones.")
-@click.option("--texts", is_flag=True, help="Write what stands at a place instead of its pattern, for the eye.")
-@click.option("--seed", default=0, show_default=True)
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="File for the list.")
+@click.option("--number", default=100, show_default=True, help="Number of patterns, and of places.")
+@click.option("--top", default=20, show_default=True, help="Draw only from the first patterns of a repository.")
+@click.option(
+    "--texts", is_flag=True, help="Write the texts at a place instead of its pattern, to make judging easier."
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of the draws.")
 def draw(folders: tuple[Path, ...], out: Path, number: int, top: int, texts: bool, seed: int) -> None:
-    """Patterns and places by chance, from what was learned."""
+    """Draw patterns and places at random from folders that editvec learn wrote."""
     every = [each for folder in folders for each in _shown(folder, top, texts)]
     chance = Random(seed)
     with out.open("w", encoding="utf-8", newline="") as stream:
@@ -78,7 +81,7 @@ def _short(text: str) -> str:
 @main.command()
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 def count(file: Path) -> None:
-    """The shares that were judged sensible."""
+    """Count the shares that were judged sensible."""
     with file.open(encoding="utf-8", newline="") as stream:
         rows = [Judged(**row) for row in csv.DictReader(stream, dialect="excel-tab")]
     click.echo("| | judged | sensible | repositories | by repository, mean |\n|---|---|---|---|---|")

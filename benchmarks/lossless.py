@@ -1,7 +1,8 @@
-"""Tokens + gaps = the file, over every file of real repositories.
+"""Check on every file of real repositories that tokens and gaps together are the file.
 
-For each clone, every file at HEAD in a language we know is cut into tokens and put together again. Prints, by language,
-how many files came back byte for byte (the limit is all), and how many the grammar read without an error.
+For each clone, every file at HEAD in a supported language is split into tokens and joined again. The table has, per
+language, how many files are equal byte for byte (the limit is all), and how many files the grammar parsed without an
+error.
 
     python benchmarks/lossless.py path/to/clone path/to/another
 """
@@ -20,8 +21,8 @@ from editvec.vcs.objects import Blobs
 
 def main() -> None:
     """Checks the files of all clones."""
-    parser = argparse.ArgumentParser(description="Losslessness over real files.")
-    parser.add_argument("repos", nargs="+")
+    parser = argparse.ArgumentParser(description="Check that tokenizing is lossless on all files of clones.")
+    parser.add_argument("repos", nargs="+", help="clones")
     files: Counter[str] = Counter()
     same: Counter[str] = Counter()
     sound: Counter[str] = Counter()

@@ -1,13 +1,14 @@
-"""How fast `editvec mine` is, against git itself and against the libraries that people mine with.
+"""Measure how fast `editvec mine` is, compared with git itself and with two libraries for mining.
 
-In one run, on one clone with at least 5,000 commits and one language:
+Everything is measured in one run, on one clone with at least 5,000 commits and one language:
 
-- `git log -p -U0 | wc` over the same paths: what git alone needs to print the same diffs, on one core. The limit.
-- editvec, from nothing to a finished edit file, on all cores; and, in a run of its own because looking costs time,
-  its peak memory over all processes.
-- PyDriller and GitPython, which only walk commits and read their diffs, over some spread evenly through the history.
-- editvec on growing parts of the history: the cost should grow with it, not faster.
-- editvec once more on a history that it has mined already.
+- `git log -p -U0 | wc` over the same paths: the time that git alone needs to print the same diffs on one core. This is
+  the limit.
+- editvec on all cores, from nothing to a finished file of edits. Its peak memory over all processes is measured in a
+  separate run, because sampling the memory takes time.
+- PyDriller and GitPython, which only walk commits and read their diffs, on a sample spread evenly over the history.
+- editvec on growing parts of the history: the time should grow at most in proportion.
+- editvec again on a history that it has already mined.
 
     python benchmarks/mine.py path/to/clone --language csharp
 """
@@ -133,12 +134,14 @@ def gitpython(folder: Path, commits: list[str], endings: tuple[str, ...]) -> Sec
 def main() -> None:
     """Measures and prints one table."""
     parser = argparse.ArgumentParser(description="Mining speed against git, PyDriller and GitPython.")
-    parser.add_argument("repo", type=Path)
-    parser.add_argument("--language", default="csharp")
-    parser.add_argument("--sample", type=int, default=300, help="commits for PyDriller and GitPython; 0 for none")
-    parser.add_argument("--recipes", default="default,iclr19")
+    parser.add_argument("repo", type=Path, help="clone to mine")
+    parser.add_argument("--language", default="csharp", help="language to mine")
     parser.add_argument(
-        "--growth", default="1000,2000,5000,10000,20000", help="newest commits to mine, for the cost curve"
+        "--sample", type=int, default=300, help="number of commits for PyDriller and GitPython; 0 skips both"
+    )
+    parser.add_argument("--recipes", default="default,iclr19", help="recipes to measure")
+    parser.add_argument(
+        "--growth", default="1000,2000,5000,10000,20000", help="numbers of newest commits for the cost curve"
     )
     given = parser.parse_args()
     repository = git.open_repository(given.repo)

@@ -1,7 +1,9 @@
-"""How fast an index answers, against plain faiss with everything in memory, over synthetic vectors.
+"""Measure how fast an index answers, compared with plain faiss in memory, on synthetic vectors.
 
-python benchmarks/neighbours.py --folder million.index            # makes the index first, then measures
-python benchmarks/neighbours.py --folder million.index --rows 100000
+The first run builds the index and then measures; later runs reuse it.
+
+    python benchmarks/neighbours.py --folder million.index
+    python benchmarks/neighbours.py --folder million.index --rows 100000
 """
 
 from __future__ import annotations
@@ -28,14 +30,16 @@ BLOCK = 50_000
 
 
 @click.command()
-@click.option("--folder", required=True, type=click.Path(path_type=Path), help="For the index; used again if there.")
-@click.option("--rows", default=1_000_000, show_default=True)
-@click.option("--dim", default=512, show_default=True)
-@click.option("-k", "number", default=10, show_default=True)
-@click.option("--threads", default=1, show_default=True, help="Of faiss, on both sides.")
-@click.option("--only-build", is_flag=True, help="Measure later.")
+@click.option(
+    "--folder", required=True, type=click.Path(path_type=Path), help="Folder of the index; an existing index is reused."
+)
+@click.option("--rows", default=1_000_000, show_default=True, help="Number of vectors.")
+@click.option("--dim", default=512, show_default=True, help="Length of a vector.")
+@click.option("-k", "number", default=10, show_default=True, help="Number of neighbours.")
+@click.option("--threads", default=1, show_default=True, help="Number of threads of faiss, in both measurements.")
+@click.option("--only-build", is_flag=True, help="Build the index without measuring.")
 def main(folder: Path, rows: int, dim: int, number: int, threads: int, only_build: bool) -> None:
-    """Time opening and searching."""
+    """Measure the time to open and to search an index, and the same search with faiss in memory."""
     faiss.omp_set_num_threads(threads)
     if not (folder / MANIFEST).exists():
         start = time.perf_counter()

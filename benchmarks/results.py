@@ -1,8 +1,8 @@
 """Write docs/results.md from the current numbers in benchmarks/results/*.json.
 
-Each file holds one section: a title, a note, and results with metric, value, baseline, data, command, date and the
-experiment that explains the number. Replace a number there when a newer measurement supersedes it; the old one stays in
-its experiment.
+Each file holds one section: a title, a note, and results. A result has a metric, a value, a baseline, the data, the
+command, the date and the experiment that explains the number. When a newer measurement supersedes a number, replace it
+there; the old number stays in its experiment.
 
     python benchmarks/results.py
 """

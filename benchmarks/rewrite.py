@@ -1,7 +1,9 @@
-"""The laws of applying rules, over all files of real repositories: nothing outside an edit changes, git takes the diff
-and makes the same bytes of it, no file stops parsing, and applying again changes nothing more.
+"""Check the laws of applying rules on all files of real repositories.
 
-    python benchmarks/rewrite.py path/to/clone …
+The laws: nothing outside an edit changes; git accepts the diff and makes the same bytes of it; no file stops parsing;
+applying the rules again changes nothing more.
+
+    python benchmarks/rewrite.py path/to/clone path/to/another
 """
 
 from __future__ import annotations
@@ -117,7 +119,7 @@ def _name(change: FilePlan, folder: Path) -> bytes:
 @click.command()
 @click.argument("clones", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 def main(clones: tuple[Path, ...]) -> None:
-    """Check the laws over clones; the exit code is 1 when one is broken."""
+    """Check the laws of applying rules on clones; the exit code is 1 if a law is broken."""
     broken = sum(map(run, clones))
     raise SystemExit(1 if broken else 0)
 

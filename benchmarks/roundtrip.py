@@ -1,7 +1,7 @@
-"""Published data in and out: every file is read, written again and compared, byte for byte.
+"""Check that published data is read and written without loss: every file is read, written and compared byte by byte.
 
-Prints for each file how many edits come back with the same JSON values, with the same bytes, and with trees whose
-tokens are exactly the token list. The limit is all of them.
+For each file, the program prints how many edits have the same JSON values, the same bytes, and trees whose tokens are
+exactly the list of tokens. The limit is all edits.
 
     python benchmarks/roundtrip.py --data $EDITVEC_DATA
 """
@@ -50,8 +50,8 @@ def check(path: Path) -> str:
 
 def main() -> None:
     """Checks every file of the data folder."""
-    parser = argparse.ArgumentParser(description="Round trips of the published data formats.")
-    parser.add_argument("--data", type=Path, default=os.environ.get("EDITVEC_DATA"))
+    parser = argparse.ArgumentParser(description="Check that published data is read and written without loss.")
+    parser.add_argument("--data", type=Path, default=os.environ.get("EDITVEC_DATA"), help="folder of the data")
     folder = parser.parse_args().data
     if folder is None:
         parser.error("give --data or set EDITVEC_DATA")

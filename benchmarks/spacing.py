@@ -1,8 +1,8 @@
-"""How often the tokens of an `after` become its very text again, white space included.
+"""Measure how often the tokens of an `after` become exactly its text again, including white space.
 
-An editor writes tokens; what a user sees, and what goes into a file, is text. Of mined edits the text is known: its
-tokens are put beside the `before` that they come from, as an answer would be, and the text that comes of it is compared
-with what people wrote, byte by byte. The peer is one space between any two tokens.
+An editor writes tokens, but users and files need text. For mined edits the text is known. Their tokens are laid out
+relative to `before`, in the same way as an editor's answer, and the result is compared byte by byte with what people
+wrote. The baseline is one space between any two tokens.
 
     python benchmarks/spacing.py edits.parquet
 """
@@ -22,9 +22,9 @@ from editvec.syntax.spacing import spaced
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--edits", default=4000, show_default=True, help="How many of each file to take.")
+@click.option("--edits", default=4000, show_default=True, help="Number of edits per file.")
 def main(files: tuple[Path, ...], edits: int) -> None:
-    """Compare texts made of tokens with those of people."""
+    """Measure how often the text that is made of tokens equals what people wrote."""
     click.echo("| file | edits | the same text | one space everywhere |\n|---|---|---|---|")
     for file in files:
         read = list(islice(edit_files.read(file, trees=False), edits))

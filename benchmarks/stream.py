@@ -1,6 +1,7 @@
-"""Whether training streams: peak memory over training sets of growing size, synthetic, from Parquet.
+"""Measure the peak memory of training on synthetic Parquet files of growing size.
 
-Prints the memory at each size and its ratio to that at the first. Disk needs about 60 bytes a synthetic edit.
+If training streams its data, memory does not grow. The table has the memory at each size and its ratio to the memory at
+the first size. The files need about 60 bytes of disk space per edit.
 
     python benchmarks/stream.py --sizes 100000,1000000,10000000
 """
@@ -41,10 +42,10 @@ except Enough:
 
 
 @click.command()
-@click.option("--sizes", default="100000,1000000", show_default=True, help="Numbers of edits.")
-@click.option("--folder", type=click.Path(path_type=Path), help="Where to put the files; a temporary one otherwise.")
+@click.option("--sizes", default="100000,1000000", show_default=True, help="Numbers of edits, separated by commas.")
+@click.option("--folder", type=click.Path(path_type=Path), help="Folder for the files; the default is temporary.")
 def main(sizes: str, folder: Path | None) -> None:
-    """Train 200 steps on synthetic files of several sizes."""
+    """Train 200 steps on synthetic files of several sizes and print the peak memory of each."""
     first = 0.0
     for size in map(int, sizes.split(",")):
         with tempfile.TemporaryDirectory(dir=folder) as name:

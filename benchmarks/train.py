@@ -1,16 +1,17 @@
-"""How fast and in how much memory models train, and how far from the machine's wall: one table for all of them.
+"""Measure the speed and the memory of training for several models, in one table.
 
-The wall is the time that the matrix products alone would take at the speeds of torch's matrix multiplication and LSTM,
-measured in the same run. The peer is the original code at the paper's sizes and batches of 32 on a machine of this
-kind: 25.1 edits/s (seq2seq) and 17.4 (graph2tree), 47.1 and 29.9 with its pointer layer mended, 5 GB.
+The results are compared with the limit of the machine: the time that only the matrix products take at the speed of
+torch's matrix multiplication and LSTM, measured in the same run. The baseline is the original code with the sizes of
+the paper and batches of 32, on a machine of this kind: 25.1 edits/s (seq2seq) and 17.4 edits/s (graph2tree), 47.1 and
+29.9 edits/s with its pointer layer repaired, and 5 GB of memory.
 
     python benchmarks/train.py --data data/githubedits/train.jsonl.gz
     python benchmarks/train.py --data train.parquet --profile graph2tree+graph
     python benchmarks/train.py --data train.parquet seq2seq+sequence recipe=default head_size=2000
     python benchmarks/train.py --data train.parquet --init runs/seq2seq
 
-The last one goes on with a run: a model that has learned what to copy asks its generator about few tokens, so that the
-later epochs are faster than the first steps, which are timed otherwise.
+The last command continues with the weights of a run. A model that has learned what to copy needs its generator for few
+tokens, so later epochs are faster than the first steps, which the other commands measure.
 """
 
 from __future__ import annotations
@@ -74,15 +75,17 @@ class Speed(NamedTuple):
 
 @click.command()
 @click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="Edits to train on.")
-@click.option("--edits", default=6_000, show_default=True, help="How many of them to take.")
-@click.option("--steps", default=60, show_default=True, help="Steps to time.")
+@click.option("--edits", default=6_000, show_default=True, help="Number of edits to use.")
+@click.option("--steps", default=60, show_default=True, help="Number of steps to measure.")
 @click.option(
-    "--init", type=click.Path(exists=True, path_type=Path), help="Go on with the model of a run, by the recipe iclr19."
+    "--init",
+    type=click.Path(exists=True, path_type=Path),
+    help="Continue with the model of a run, with the recipe iclr19.",
 )
-@click.option("--profile", "profiled", is_flag=True, help="Say where the time goes.")
+@click.option("--profile", "profiled", is_flag=True, help="Print a profile of the time.")
 @click.argument("what", nargs=-1, metavar="[EDITOR+ENCODER]... [KEY=VALUE]...")
 def main(data: Path, edits: int, steps: int, init: Path | None, profiled: bool, what: tuple[str, ...]) -> None:
-    """Time training steps."""
+    """Measure the speed and the memory of training steps for each model, and print one table."""
     settings = dict(each.split("=", 1) for each in what if "=" in each)
     pairs = [each for each in what if "=" not in each] or PAIRS
     if init is not None:

@@ -1,8 +1,10 @@
-"""What a grammar read from the training set can derive of each split, for the trees of the file and for tree-sitter's;
-and whether what is derived is right: the oracle's actions, replayed, must give the tree of after and its very tokens.
+"""Measure which edits a grammar from the training set can derive, and check that the derivations are correct.
 
-python benchmarks/trees.py --data data/githubedits
-python benchmarks/trees.py --data runs/data --ending parquet --edits 20000 file
+The table has one row for each split and each kind of trees: those of the file and tree-sitter's. The check replays the
+oracle's actions: they must give the tree of `after` and exactly its tokens.
+
+    python benchmarks/trees.py --data data/githubedits
+    python benchmarks/trees.py --data runs/data --ending parquet --edits 20000 file
 """
 
 from __future__ import annotations
@@ -42,12 +44,14 @@ class Split(NamedTuple):
 
 
 @click.command()
-@click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="With train, dev and test.")
-@click.option("--ending", default="jsonl.gz", show_default=True, help="Of the three files.")
-@click.option("--edits", type=int, help="Take the first so many of each file only.")
+@click.option(
+    "--data", required=True, type=click.Path(exists=True, path_type=Path), help="Folder with train, dev and test."
+)
+@click.option("--ending", default="jsonl.gz", show_default=True, help="Ending of the three files.")
+@click.option("--edits", type=int, help="Use only this number of edits from each file.")
 @click.argument("kinds", nargs=-1, type=click.Choice(["file", "parsed"]))
 def main(data: Path, ending: str, edits: int | None, kinds: tuple[str, ...]) -> None:
-    """Print one table."""
+    """Print, for each split and kind of trees, the share of edits that the grammar can derive."""
     columns = "trees|split|edits|no tree|not derivable|derivable|replayed wrong|actions|tokens written|nodes|examples/s"
     titles = columns.split("|")
     click.echo(f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}")

@@ -1,4 +1,8 @@
-"""What the machine can do at most, measured beside what is compared with it: timings here are noisy, ratios less so."""
+"""The limits of the machine: the speed of torch's matrix multiplication and LSTM.
+
+Benchmarks measure these limits in the same run as the code that they compare, because times vary on a shared machine
+and ratios vary less.
+"""
 
 from __future__ import annotations
 

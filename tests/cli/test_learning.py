@@ -77,18 +77,18 @@ def test_evaluate(trained: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "complaint"),
     [
-        (("train", "-o", "r"), 2, "give the edits to learn from with --train FILE"),
+        (("train", "-o", "r"), 2, "no training edits. Give a file with --train"),
         (("train", "--train", "{}/edits.parquet", "-o", "r", "epoch=3"), 2, "Did you mean epochs?"),
         (("train", "--train", "{}/edits.parquet", "-o", "r", "three"), 2, "Write KEY=VALUE"),
-        (("train", "--train", "{}/edits.parquet", "-o", "r", "--recipe", "x"), 2, "There are: iclr19, default"),
+        (("train", "--train", "{}/edits.parquet", "-o", "r", "--recipe", "x"), 2, "Choose one of: iclr19, default"),
         (
             ("train", "--train", "{}/edits.parquet", "-o", "r", "--encoder", "x"),
             2,
-            "There are: sequence, graph, bag, none",
+            "Choose one of: sequence, graph, bag, none",
         ),
         (("train", "--train", "{}/nothing.parquet", "-o", "r"), 2, "does not exist"),
-        (("train", "-o", "{}/run", "--resume"), 2, "its training has finished"),
-        (("train", "-o", "{}/run", "--resume", "epochs=3"), 2, "leave its settings and files out"),
+        (("train", "-o", "{}/run", "--resume"), 2, "training is finished"),
+        (("train", "-o", "{}/run", "--resume", "epochs=3"), 2, "Do not give any others"),
         (("train", "--train", "{}/edits.parquet", "-o", "{}/run"), 2, "already holds a trained model"),
         (("evaluate", "{}", "{}/edits.parquet"), 3, "not a trained model: config.toml is missing"),
         (("evaluate", "{}/run", "{}/nothing.tsv"), 2, "does not exist"),

@@ -59,7 +59,7 @@ def test_long_edits_are_refused_and_long_contexts_cut_at_their_far_ends() -> Non
     exampler = Exampler(Vocab(()), max_tokens=5, max_context=6)
     words = tuple(f"w{at}" for at in range(10))
     short = Version("", words[:2])
-    with pytest.raises(TooLongError, match="edit x: its after has 10 tokens, this model reads up to 5"):
+    with pytest.raises(TooLongError, match="edit x: its after has 10 tokens, but this model reads at most 5"):
         exampler(Edit("x", "csharp", short, Version("", words)))
     example = exampler(Edit("x", "csharp", short, short, words, words))
     assert [example.unknown[place - len(MARKS)] for place in example.context if place != PLACE] == [

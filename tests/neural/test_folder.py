@@ -40,28 +40,28 @@ def test_a_missing_file(name: str, folder: Path) -> None:
 def test_a_wrong_size(folder: Path) -> None:
     text = (folder / CONFIG).read_text()
     (folder / CONFIG).write_text(text.replace("hidden_dim = 48", "hidden_dim = 64"))
-    _refused(folder, "has the size .* its config and vocabulary make it")
+    _refused(folder, "has the shape .* but the config and the vocabulary need")
 
 
 def test_a_size_that_no_machine_has(folder: Path) -> None:
     text = (folder / CONFIG).read_text()
     (folder / CONFIG).write_text(text.replace("hidden_dim = 48", "hidden_dim = 60000"))
-    _refused(folder, "has the size .* its config and vocabulary make it")
+    _refused(folder, "has the shape .* but the config and the vocabulary need")
 
 
 def test_other_layers(folder: Path) -> None:
     text = (folder / CONFIG).read_text()
     (folder / CONFIG).write_text(text.replace('encoder = "sequence"', 'encoder = "bag"'))
-    _refused(folder, "not the weights of this config: .* is missing")
+    _refused(folder, "the weights do not match the config: .* is missing")
     (folder / CONFIG).write_text(text.replace("copy = true", "copy = false"))
-    _refused(folder, "not the weights of this config: it has no")
+    _refused(folder, "the weights do not match the config, which has no")
 
 
 @pytest.mark.parametrize("keep", [0, 5, 300, -1])
 def test_cut_weights(keep: int, folder: Path) -> None:
     file = folder / WEIGHTS
     file.write_bytes(file.read_bytes()[:keep])
-    _refused(folder, "not sound weights")
+    _refused(folder, "damaged weights")
 
 
 def test_a_misspelt_key(folder: Path) -> None:
@@ -85,7 +85,7 @@ def test_vectors_of_another_size(folder: Path) -> None:
 
 def test_an_edit_longer_than_the_limit(folder: Path) -> None:
     model = editvec.load(folder)
-    with pytest.raises(UserError, match=r"its before has 101 tokens, this model reads up to 100"):
+    with pytest.raises(UserError, match=r"its before has 101 tokens, but this model reads at most 100"):
         edit_snippet(";" * 101, vector=model.encode(random_edits(1))[0], model=model)
 
 
@@ -135,7 +135,7 @@ def test_a_second_editor_of_another_model_is_refused(folder: Path) -> None:
     second = _with_second(folder)
     next(iter(second.network.encoder.weights().values())).value += 1.0
     second.save(folder / SECOND)
-    _refused(folder, "is not that of the model whose second editor this is")
+    _refused(folder, "differs from the weight of the model")
 
 
 def test_a_second_editor_of_other_sizes_is_refused(folder: Path) -> None:

@@ -56,7 +56,7 @@ def test_a_trained_model_needs_no_training(tmp_path: Path) -> None:
 
 
 def test_what_is_no_edit_is_said() -> None:
-    with pytest.raises(UserError, match="number 1 is no edit"):
+    with pytest.raises(UserError, match="number 1 is not an edit"):
         EditVectoriser(settings=SMALL).fit([PAIRS[0], "x"])  # type: ignore[list-item]
     with pytest.raises(NotFittedError):
         EditVectoriser().transform(PAIRS)

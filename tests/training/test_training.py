@@ -282,7 +282,7 @@ def test_bad_starts_are_refused(files: Files, tmp_path: Path) -> None:
     train(tmp_path / "d", files, _config(epochs=1))
     with pytest.raises(UserError, match="already holds a trained model"):
         train(tmp_path / "d", files, _config(epochs=1))
-    with pytest.raises(UserError, match="its training has finished"):
+    with pytest.raises(UserError, match="training is finished"):
         resume(tmp_path / "d")
 
 
@@ -293,7 +293,7 @@ def test_a_damaged_checkpoint_is_refused(files: Files, tmp_path: Path) -> None:
         train(tmp_path / "run", files, _config())
     file = tmp_path / "run" / loop.CHECKPOINT
     file.write_bytes(file.read_bytes()[:-100])
-    with pytest.raises(UserError, match="not a sound checkpoint"):
+    with pytest.raises(UserError, match="not a checkpoint of this run"):
         resume(tmp_path / "run")
 
 
@@ -302,10 +302,10 @@ def test_a_damaged_corpus_is_refused(files: Files, tmp_path: Path) -> None:
         train(tmp_path / "run", files, _config(), watch=_stopping_at(3))
     file = tmp_path / "run" / "train.arrow"
     file.write_bytes(file.read_bytes()[:-100])
-    with pytest.raises(UserError, match="not a sound corpus"):
+    with pytest.raises(UserError, match="the corpus is missing or damaged"):
         resume(tmp_path / "run")
     file.unlink()
-    with pytest.raises(UserError, match="not a sound corpus"):
+    with pytest.raises(UserError, match="the corpus is missing or damaged"):
         resume(tmp_path / "run")
 
 
