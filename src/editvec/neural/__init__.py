@@ -1,1 +1,1 @@
-"""Edit encoders and neural editors, and the models that hold them."""
+"""Edit encoders, neural editors, and the models that combine them."""

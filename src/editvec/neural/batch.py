@@ -1,7 +1,8 @@
-"""Examples side by side, in NumPy: the one place that pads. Masks are True where something is.
+"""Batches of examples as padded NumPy arrays. This is the only module that pads.
 
-What an editor reads (`SourceBatch`) is its own type, without `after`: an editor cannot see the answer. What not every
-model reads, such as where a target could be copied from, is made when it is first asked for.
+Masks are True at valid positions. `SourceBatch`, which contains what an editor reads, is a separate type without
+`after`, so that an editor cannot see the answer. Data that only some models read, such as the positions from which a
+target can be copied, is computed on first use.
 """
 
 from __future__ import annotations
@@ -24,110 +25,113 @@ Numbers = NDArray[np.integer[Any]]
 Mask = NDArray[np.bool_]
 
 TAG_PAD = len(TAGS)
-"""The paper's ∅: a position of no alignment."""
+"""The tag on padding, outside the alignment; ∅ in the paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ragged:
-    """Sequences of different lengths, padded behind."""
+    """Sequences of different lengths, padded at the end."""
 
     ids: Ints  # [batch, longest], int64
     lengths: Ints  # [batch], int64, at least 1
 
     @property
     def longest(self) -> int:
-        """The columns of the table."""
+        """Return the number of columns of the table."""
         return int(self.ids.shape[1])
 
     @property
     def mask(self) -> Mask:
-        """True where an id is, False on padding: [batch, longest]."""
+        """Return the mask of valid positions: [batch, longest]."""
         return np.arange(self.longest)[None, :] < self.lengths[:, None]
 
 
 @dataclass(frozen=True, slots=True)
 class TokenNodes:
-    """The nodes of a graph that are tokens, and where each stands among the tokens of its row."""
+    """The nodes of a graph that are tokens, and the position of each among the tokens of its row."""
 
     nodes: Ints  # [tokens]
     rows: Ints  # [tokens]
-    places: Ints  # [tokens]
+    places: Ints  # [tokens], the position in the row
 
 
 @dataclass(frozen=True, slots=True)
 class SourceGraph:
-    """The tree of each before; the nodes of all trees in one row."""
+    """The trees of all befores as one graph, with the nodes of all trees concatenated."""
 
     kinds: Ints  # [nodes]
-    owners: Ints  # [nodes], the edit of each
-    places: Ints  # [nodes], its place among the nodes of that edit
+    owners: Ints  # [nodes], the edit of each node
+    places: Ints  # [nodes], the index of each node among the nodes of its edit
     edges: Edges
     tokens: TokenNodes
-    forms: Ragged  # for each edit the forms of its nodes, NO_FORM where one cannot be copied
+    forms: Ragged  # the forms of the nodes of each edit; NO_FORM for nodes that cannot be copied
 
 
 @dataclass(frozen=True, slots=True)
 class SourceBatch:
-    """What an editor reads."""
+    """The part of a batch that an editor reads."""
 
     before: Ragged
     context: Ragged
     graph: SourceGraph | None = None
-    """Where the examples have trees."""
+    """The trees, if the examples have trees."""
     sources: tuple[SourceTree, ...] = ()
-    """What a search copies subtrees from, where the examples have it."""
+    """The sources from which a search copies subtrees, if the examples have them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Where targets could be copied from: pairs of a target and a place that holds the same token."""
+    """Pairs of a target and a position in the source that holds the same token."""
 
     targets: Ints  # [pairs], row · longest target + target
-    places: Ints  # [pairs], the place in that row's source
+    places: Ints  # [pairs], the position in the source of that row
 
 
 @dataclass(frozen=True, slots=True)
 class StepBatch:
-    """The actions that build each after, step by step."""
+    """The actions that build each `after`, step by step."""
 
     slots: Ragged  # the slot of each step
-    parents: Ints  # [batch, longest], the step that opened its node, from 1; 0 for none
-    choices: Ints  # [batch, longest], the label, or the number of labels for Reduce; NO_CHOICE for neither
-    texts: Ints  # [batch, longest], the token that a step writes; PAD where it writes none
-    copies: Copies  # where a step could copy a subtree from
-    written: Ragged  # the tokens alone; PAD where a row has none
-    from_before: Copies  # where each could be copied from
+    parents: Ints  # [batch, longest], the step that opened the node around it, from 1; 0 for none
+    choices: Ints  # [batch, longest], the label, or the number of labels for Reduce; NO_CHOICE otherwise
+    texts: Ints  # [batch, longest], the token that a step writes; PAD if it writes none
+    copies: Copies  # the nodes from which a step can copy a subtree
+    written: Ragged  # only the tokens that are written; PAD if a row has none
+    from_before: Copies  # the positions from which each written token can be copied
     from_context: Copies
 
 
 @dataclass(frozen=True)
 class TargetBatch:
-    """What an editor should write, and where it could copy it from."""
+    """What an editor should write, and the positions from which it can be copied."""
 
     after: Ragged
     source: SourceBatch
     actions: tuple[ActionSteps, ...]
-    """Where the examples have them."""
+    """The actions of each example, if the examples have them."""
 
     @cached_property
     def from_before(self) -> Copies:
-        """Where each token of after stands in before."""
+        """Return the positions in before that hold the tokens of `after`."""
         return _copies(self.after, self.source.before)
 
     @cached_property
     def from_context(self) -> Copies:
-        """Where it stands in the context."""
+        """Return the positions in the context that hold the tokens of `after`."""
         return _copies(self.after, self.source.context)
 
     @cached_property
     def steps(self) -> StepBatch | None:
-        """The actions, where the examples have them."""
+        """Return the actions as arrays, or None if the examples have no actions."""
         return _steps(self.actions, self.source) if self.actions else None
 
 
 @dataclass(frozen=True, slots=True)
 class AlignmentBatch:
-    """What changed, position by position. Places are indices into before and after, NOWHERE where one has no token."""
+    """The alignments of before and after, position by position.
+
+    `before` and `after` contain indices of tokens, or NOWHERE if a position has no token on that side.
+    """
 
     tags: Ragged
     before: Ints  # [batch, longest], int64
@@ -139,11 +143,11 @@ EDGE_TYPES = ("child", "parent", "next token", "previous token", "equal", "repla
 
 @dataclass(frozen=True, slots=True)
 class GraphBatch:
-    """The two trees of each edit as one graph; the nodes of all graphs in one row."""
+    """Both trees of each edit as one graph, with the nodes of all graphs concatenated."""
 
     kinds: Ints  # [nodes]
-    tags: Ints  # [nodes], as in an alignment
-    owners: Ints  # [nodes], the edit of each
+    tags: Ints  # [nodes], with the ids of the tags of alignments
+    owners: Ints  # [nodes], the edit of each node
     edges: Edges
     before_tokens: TokenNodes
     after_tokens: TokenNodes
@@ -151,17 +155,17 @@ class GraphBatch:
 
 @dataclass(frozen=True)
 class Batch:
-    """Edits side by side."""
+    """A batch of edits."""
 
     source: SourceBatch
     target: TargetBatch
     alignment: AlignmentBatch
     trees: tuple[TreePair, ...]
-    """Where the examples have them."""
+    """The trees of each example, if the examples have them."""
 
     @cached_property
     def graph(self) -> GraphBatch | None:
-        """The trees as graphs, where the examples have them."""
+        """Return the trees as a graph, or None if the examples have no trees."""
         return _graph(self.trees) if self.trees else None
 
     def __len__(self) -> int:
@@ -169,19 +173,19 @@ class Batch:
 
     @property
     def num_tokens(self) -> Ints:
-        """The tokens of each `after`, its end not counted: [batch]."""
+        """Return the number of tokens of each `after`, without its end: [batch]."""
         return self.target.after.lengths - 1
 
 
 def stack(*parts: Ragged) -> Ragged:
-    """Return the sequences of each above those of the next."""
+    """Return the sequences of all parts in one table, part after part."""
     longest = max(part.longest for part in parts)
     ids = [np.pad(part.ids, ((0, 0), (0, longest - part.longest)), constant_values=PAD) for part in parts]
     return Ragged(np.concatenate(ids), np.concatenate([part.lengths for part in parts]))
 
 
 def collate_source(examples: Sequence[Example]) -> SourceBatch:
-    """Return the part of examples that an editor may read."""
+    """Return the part of the examples that an editor may read."""
     trees = [example.trees for example in examples if example.trees is not None]
     return SourceBatch(
         _pad([example.before for example in examples]),
@@ -192,7 +196,10 @@ def collate_source(examples: Sequence[Example]) -> SourceBatch:
 
 
 def collate(examples: Sequence[Example], *, changed_only: bool = False) -> Batch:
-    """Examples as a batch; with `changed_only` the alignment holds the changed positions alone."""
+    """Return the examples as a batch.
+
+    With `changed_only`, the alignment contains only the changed positions.
+    """
     source = collate_source(examples)
     target = TargetBatch(
         _pad([example.after for example in examples]),
@@ -211,7 +218,8 @@ def collate(examples: Sequence[Example], *, changed_only: bool = False) -> Batch
 
 
 def _pad(sequences: Sequence[Numbers], fill: int = PAD) -> Ragged:
-    # An empty sequence counts as one of padding: a recurrent layer needs something to read.
+    """Return sequences as a padded table."""
+    # An empty sequence gets the length 1, because a recurrent layer needs at least one step.
     lengths = np.array([max(1, len(sequence)) for sequence in sequences], np.int64)
     ids = np.full((len(sequences), lengths.max()), fill, np.int64)
     for row, sequence in enumerate(sequences):
@@ -220,12 +228,14 @@ def _pad(sequences: Sequence[Numbers], fill: int = PAD) -> Ragged:
 
 
 def _copies(after: Ragged, source: Ragged) -> Copies:
+    """Return the pairs of a position in `after` and a position in the source that hold the same token."""
     targets, places = after.ids, source.ids
     row, target, place = np.nonzero((targets[:, :, None] == places[:, None, :]) & (targets[:, :, None] != PAD))
     return Copies(row * targets.shape[1] + target, place)
 
 
 def _steps(steps: Sequence[ActionSteps], source: SourceBatch) -> StepBatch:
+    """Return the actions of examples as arrays."""
     slots = _pad([each.slots for each in steps])
     written = _pad([each.texts[each.texts != PAD] for each in steps])
     longest = slots.ids.shape[1]
@@ -246,7 +256,7 @@ _EQUAL, _REPLACED, _ADDED, _REMOVED = range(len(TAGS))
 
 
 class _Nodes:
-    """Collects the nodes and edges of trees."""
+    """A collector of the nodes and edges of trees."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -255,12 +265,16 @@ class _Nodes:
         self.edges: tuple[list[Numbers], ...] = ([], [], [])
 
     def connect(self, kind: str, sources: Numbers, targets: Numbers) -> None:
+        """Add edges of one type."""
         number = EDGE_TYPES.index(kind)
         for part, values in zip(self.edges, (sources, targets, np.full(len(sources), number)), strict=True):
             part.append(values)
 
     def add(self, row: int, kinds: Ids, parents: Ids, places: Ids, tokens: tuple[list[Numbers], ...]) -> int:
-        """Return the number of a tree's first node; its tokens are noted in `tokens`."""
+        """Add the nodes and edges of a tree and return the number of its first node.
+
+        The tokens of the tree are appended to `tokens`.
+        """
         start = self.size
         self.size += len(kinds)
         self.kinds.append(kinds)
@@ -277,10 +291,12 @@ class _Nodes:
         return start
 
     def edges_found(self) -> Edges:
+        """Return the edges."""
         return Edges(*map(_joined, self.edges))
 
 
 def _graph(pairs: Sequence[TreePair]) -> GraphBatch:
+    """Return pairs of trees as one graph."""
     nodes = _Nodes()
     tags: list[Numbers] = []
     before_tokens: tuple[list[Numbers], ...] = ([], [], [])
@@ -309,6 +325,7 @@ def _graph(pairs: Sequence[TreePair]) -> GraphBatch:
 
 
 def _source_graph(pairs: Sequence[TreePair]) -> SourceGraph:
+    """Return the trees before as one graph."""
     nodes = _Nodes()
     tokens: tuple[list[Numbers], ...] = ([], [], [])
     for row, pair in enumerate(pairs):
@@ -324,23 +341,31 @@ def _source_graph(pairs: Sequence[TreePair]) -> SourceGraph:
 
 
 def _joined(parts: Sequence[Numbers]) -> Ints:
+    """Return the arrays concatenated."""
     return np.concatenate(parts).astype(np.int64)
 
 
 def by_length(examples: Sequence[Example], batch_edits: int, batch_tokens: int) -> Iterator[list[int]]:
-    """Return the places of examples in batches of similar length, of at most so many edits and (padded) tokens."""
+    """Yield batches of indices of examples of similar length.
+
+    A batch has at most `batch_edits` examples and `batch_tokens` tokens, including padding.
+    """
     order = sorted(range(len(examples)), key=lambda place: _length_of(examples[place]))
     widths = [len(example.before) + len(example.after) + len(example.context) for example in examples]
     return _cut(order, widths, batch_edits, batch_tokens)
 
 
 def by_source(examples: Sequence[Example], batch_edits: int, batch_tokens: int) -> Iterator[list[int]]:
-    """Return the same for a search, by what an editor may read alone."""
+    """Yield batches of indices of examples for a search, as `by_length` does.
+
+    Only the parts that an editor may read count.
+    """
     order = sorted(range(len(examples)), key=lambda place: len(examples[place].before))
     return _cut(order, [len(each.before) + len(each.context) for each in examples], batch_edits, batch_tokens)
 
 
 def _cut(order: Sequence[int], widths: Sequence[int], most: int, tokens: int) -> Iterator[list[int]]:
+    """Yield batches of an order, limited by the number of examples and of padded tokens."""
     batch: list[int] = []
     widest = 0
     for place in order:
@@ -354,7 +379,8 @@ def _cut(order: Sequence[int], widths: Sequence[int], most: int, tokens: int) ->
 
 
 def _length_of(example: Example) -> tuple[int, ...]:
-    # An LSTM takes as many steps as the longest sequence of a batch has, be it the only one of that length: the aligned
-    # versions, the decoder's actions and the context should all be about as long as their neighbours'.
+    """Return the sort key of an example."""
+    # An LSTM takes as many steps as the longest sequence of a batch has. So the alignments, the actions and the
+    # contexts of a batch should each have similar lengths.
     tokens, context = len(example.before) + len(example.after), len(example.context)
     return (tokens // 2, context) if example.steps is None else (tokens // 12, context // 10, len(example.steps.slots))

@@ -1,4 +1,4 @@
-"""A candidate: what an editor would write."""
+"""A candidate: an `after` that an editor proposes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from editvec.core.edit import Tokens
 
 
 class Candidate(NamedTuple):
-    """What an editor would write.
+    """An `after` that an editor proposes.
 
-    `score` is its log-probability or, where it was read back, the logarithm of the probability that it is right.
-    `complete` is False where it holds a token that the model could not name.
+    `score` is its log-probability or, after it was read back, the logarithm of the probability that it is correct.
+    `complete` is False if it contains a token that the model could not name.
     """
 
     tokens: Tokens

@@ -1,4 +1,7 @@
-"""The weights of a network in a file: as they are, or a byte a number with a scale a row."""
+"""The weights of a network in a file.
+
+A file contains the weights in float32, or packed: one byte per number, with a scale per row.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +21,22 @@ from editvec.neural.layers.layer import Layer
 
 _SCALE = ":scale"
 _LARGE = 4096
-"""Smaller weights are not worth a byte a number."""
+"""Weights with fewer numbers are stored in half precision, because packing them saves too little."""
 Arrays = dict[str, Floats]
 
 
 def save_weights(path: Path, network: Layer) -> None:
-    """Write a network's weights."""
+    """Write the weights of a network to a file."""
     write_atomically(path, safetensors.numpy.save(_contiguous(network.named_arrays())))
 
 
 def _contiguous(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return arrays that are contiguous in memory, as safetensors needs them."""
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
 def pack_weights(weights: Mapping[str, Floats]) -> bytes:
-    """Return weights for a small file: large ones a byte a number, the others in half precision."""
+    """Return the content of a small weight file: large weights have one byte per number, the others half precision."""
     packed: dict[str, NDArray[Any]] = {}
     for name, weight in weights.items():
         if weight.ndim < 2 or weight.size < _LARGE:
@@ -45,17 +49,21 @@ def pack_weights(weights: Mapping[str, Floats]) -> bytes:
 
 
 def read_weights(path: Path) -> Arrays:
-    """Return what a file holds, whether packed or not, in float32; BadInputError where it is not sound."""
+    """Return the weights of a file in float32, whether they are packed or not.
+
+    Raises:
+        BadInputError: The file does not exist or is damaged.
+    """
     try:
         found = safetensors.numpy.load(path.read_bytes())
     except (safetensors.SafetensorError, OSError, KeyError) as error:
-        raise BadInputError(path, None, f"not sound weights ({error}). Train again or copy the file again.") from None
+        raise BadInputError(path, None, f"damaged weights ({error}). Train again, or copy the file again.") from None
     weights: Arrays = {}
     for name, weight in found.items():
         if name.endswith(_SCALE):
             scaled = found.get(name.removesuffix(_SCALE))
             if scaled is None or scaled.dtype != np.int8 or scaled.shape[:-1] != weight.shape:
-                raise BadInputError(path, None, f"not sound weights ({name} fits no weight). Copy the file again.")
+                raise BadInputError(path, None, f"damaged weights ({name} matches no weight). Copy the file again.")
             continue
         scale = found.get(name + _SCALE)
         weights[name] = weight.astype(np.float32) if scale is None else np.multiply(weight, scale[..., None])
@@ -63,37 +71,52 @@ def read_weights(path: Path) -> Arrays:
 
 
 def load_weights(path: Path, network: Layer, *, beside: Arrays | None = None) -> None:
-    """Read a file's weights into a network of the same shape. What stands `beside` them comes from there."""
+    """Read the weights of a file into a network of the same shape.
+
+    Weights that the file lacks are taken from `beside`.
+
+    Raises:
+        BadInputError: The file is damaged, or its weights do not match the network or `beside`.
+    """
     found = read_weights(path)
     for name, weight in (beside or {}).items():
         if name in found and not np.array_equal(found[name], weight):
-            raise BadInputError(path, None, f"{name} is not that of the model whose second editor this is.")
+            raise BadInputError(
+                path,
+                None,
+                f"{name} differs from the weight of the model. Train the second editor again from this model.",
+            )
         found[name] = weight
     wanted = network.weights()
     if missing := sorted(wanted.keys() - found.keys()):
-        raise BadInputError(path, None, f"not the weights of this config: {missing[0]} is missing.")
+        raise BadInputError(
+            path, None, f"the weights do not match the config: {missing[0]} is missing. Copy the model again."
+        )
     if foreign := sorted(found.keys() - wanted.keys()):
-        raise BadInputError(path, None, f"not the weights of this config: it has no {foreign[0]}.")
+        raise BadInputError(
+            path, None, f"the weights do not match the config, which has no {foreign[0]}. Copy the model again."
+        )
     for name, each in wanted.items():
         if found[name].shape != each.shape:
-            sizes = f"{name} has the size {found[name].shape}, its config and vocabulary make it {each.shape}."
+            sizes = f"{name} has the shape {found[name].shape}, but the config and the vocabulary need {each.shape}."
             raise BadInputError(path, None, sizes)
     _fill(network, found)
 
 
 def load_what_fits(path: Path, network: Layer) -> None:
-    """Read those of a file's weights that have the name and the size of one of the network's."""
+    """Read those weights of a file whose name and shape match a weight of the network."""
     wanted = network.weights()
     found = read_weights(path).items()
     _fill(network, {name: value for name, value in found if name in wanted and wanted[name].shape == value.shape})
 
 
 def _fill(network: Layer, values: Mapping[str, Floats]) -> None:
+    """Set the values of weights."""
     weights = network.weights()
     for name, value in values.items():
         weight = weights[name]
         if weight.value is None:
             weight.value = value
         else:
-            # In place: it may be a parameter that is being trained.
+            # Write in place, because the value may be a parameter that is being trained.
             as_numpy(weight.value)[...] = value

@@ -1,4 +1,7 @@
-"""The configuration of a model. Only builders and the command line see it; layers take plain keyword arguments."""
+"""The configuration of a model.
+
+Only builders and the command line use it; layers take plain keyword arguments.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ from editvec.data.settings import as_toml, changed, read_toml, unknown
 
 Dim = Annotated[int, Meta(ge=1, lt=2**16)]
 Half = Annotated[int, Meta(ge=2, lt=2**16, multiple_of=2)]
-"""A size of which each direction of a biLSTM has one half."""
+"""A size that is split into halves, one per direction of a biLSTM."""
 Count = Annotated[int, Meta(ge=1, lt=2**31)]
 OptionalCount = Annotated[int, Meta(ge=0, lt=2**31)]
 Share = Annotated[float, Meta(ge=0, lt=1)]
 
 
 class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a model is. A saved model needs all of it to be built again."""
+    """The architecture of a model: all settings that are needed to build a saved model again."""
 
     encoder: str = "sequence"
     editor: str = "seq2seq"
@@ -28,42 +31,43 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     min_count: Count = 2
     lowercase: bool = False
     max_tokens: Count = 100
-    """Longest before or after; a longer edit is left out of training and refused elsewhere."""
+    """Maximum tokens of before and of after. Training skips longer edits; other commands refuse them."""
     max_context: Count = 160
-    """Longest context; a longer one loses its far ends."""
+    """Maximum tokens of the context. Of a longer context, the tokens farthest from the edit are cut off."""
     embed_dim: Half = 128
     tag_dim: Dim = 32
     hidden_dim: Dim = 256
-    """State of the decoder."""
+    """Size of the decoder's state."""
     edit_dim: Half = 512
     dropout: Share = 0.3
-    """On the attention vector, as in the original code."""
+    """Dropout on the attention vector, as in the original code."""
     embed_dropout: Share = 0.0
     context: bool = True
     context_start: bool = True
     """Put the context into the decoder's initial state, as in the paper (the original code leaves it out)."""
     copy: bool = True
     shared_reader: bool = True
-    """Let encoder and editor read tokens through one biLSTM."""
+    """Let the encoder and the editor share one biLSTM that reads tokens."""
     changed_only: bool = False
-    """Let the sequence encoder read the changed positions alone (Pravilov et al., 2021)."""
+    """Let the sequence encoder read only the changed positions (Pravilov et al., 2021)."""
     residual: bool = False
-    """Read a token as its state plus its embedding, so that a rare token keeps its identity."""
+    """Represent a token as the sum of its state and its embedding, so that a rare token keeps its identity."""
     token_skip: OptionalCount = 0
-    """Number of added tokens with a linear path of their own into the edit vector (encoder `sequence`) and out of it
-    to the generator; 0 leaves all to the recurrent layers."""
+    """Number of added tokens that have their own linear path into the edit vector (encoder `sequence`) and from the
+    vector to the generator; 0 disables this path."""
     transfer_layer: bool = False
-    """Pass a vector that is used on another edit than its own through a linear layer first."""
+    """Pass a vector through a linear layer before it is used on an edit other than its own."""
     unknown_slots: Annotated[int, Meta(ge=0, lt=2**16)] = 0
-    """Embeddings for tokens outside the vocabulary by their order in the edit; 0 reads all of them alike."""
+    """Number of embeddings for tokens outside the vocabulary, by their order in the edit; with 0, all of these tokens
+    share one embedding."""
     tied: bool = False
     """Use the embeddings as the generator's weights."""
     head_size: OptionalCount = 0
-    """Number of frequent tokens that the generator scores first, the others only when it means one of them (Grave et
-    al., 2017); 0 scores all at once."""
+    """Number of frequent tokens that the generator scores first. It scores the other tokens only if one of them is
+    needed (Grave et al., 2017). With 0, it scores all tokens at once."""
     tail_dim: Dim = 128
     trees: Literal["file", "parsed"] = "file"
-    """file: the trees that the data came with, or tree-sitter's where it has none. parsed: tree-sitter's always."""
+    """file: the trees that came with the data, or tree-sitter's if there are none. parsed: always tree-sitter's."""
     graph_layers: Count = 2
     graph_steps: Count = 5
     graph_dropout: Share = 0.2
@@ -73,7 +77,13 @@ SECTION = "model"
 
 
 def load(path: Path) -> ModelConfig:
-    """Return the model's section of a config file; what it leaves out has its default. Other sections are not read."""
+    """Return the model's section of a config file.
+
+    Missing settings have their defaults. Other sections are not read.
+
+    Raises:
+        BadInputError: The section has an unknown setting or an invalid value.
+    """
     found = read_toml(path)
     section = found.get(SECTION, {})
     if not isinstance(section, dict):
@@ -85,5 +95,5 @@ def load(path: Path) -> ModelConfig:
 
 
 def dumps(config: ModelConfig) -> str:
-    """Return the config as TOML, every key of it."""
+    """Return the config as TOML, with all settings."""
     return as_toml({SECTION: config})

@@ -1,9 +1,9 @@
-"""An edit in numbers, before anything is padded: what `Exampler` makes of an `Edit` for one vocabulary.
+"""An edit as numbers, before padding: the `Example` that an `Exampler` makes of an `Edit` for one vocabulary.
 
-Ids from `len(vocab)` up name the edit's own tokens outside the vocabulary: `len(vocab) + i` is `unknown[i]`, in order
-of first occurrence in before and context. So two positions hold the same token exactly when their ids are equal, and a
-copy can be told by comparing numbers. A token of `after` that is in none of vocabulary, before and context is
-UNKNOWN: nobody can write it.
+Ids from `len(vocab)` on stand for the edit's own tokens outside the vocabulary: `len(vocab) + i` is `unknown[i]`, in
+the order of first occurrence in before and the context. So two positions hold the same token exactly if their ids are
+equal, and copies are found by comparing numbers. A token of `after` that is not in the vocabulary, before or the
+context is UNKNOWN: no model can write it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Ids = NDArray[np.int32]
 TAGS = (Tag.EQUAL, Tag.REPLACED, Tag.ADDED, Tag.REMOVED)
 _TAG_IDS = {tag: at for at, tag in enumerate(TAGS)}
 NOWHERE = -1
-"""In an alignment: the side on which a position has no token."""
+"""In an alignment, the index on a side that has no token at a position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
     """The ids of an edit and the alignment of its two versions.
 
-    `before` and `after` end with END; `context` holds PLACE where the edit stands.
+    `before` and `after` end with END. `context` contains PLACE at the position of the edit.
     """
 
     before: Ids
@@ -43,18 +43,18 @@ class Example:
     unknown: Tokens
     after: Ids
     tags: Ids
-    """For each position of the alignment an index into TAGS."""
+    """For each position of the alignment, an index into TAGS."""
     aligned_before: Ids
-    """For each position of the alignment its place in `before`, or NOWHERE."""
+    """For each position of the alignment, the index of its token in `before`, or NOWHERE."""
     aligned_after: Ids
     shape: Ids
-    """The number of its shape, where edits of this shape can be learned from one another; else empty."""
+    """A hash of its signature, if edits of this signature can be learned from one another; otherwise empty."""
     trees: TreePair | None = None
-    """For models that read trees."""
+    """Both trees, for models that read trees."""
     steps: ActionSteps | None = None
-    """For models that write trees."""
+    """The actions, for models that write trees."""
     source: SourceTree | None = None
-    """What a model that writes trees copies from when it searches. Not kept in a corpus."""
+    """The source of copies in a search, for models that write trees. It is not stored in a corpus."""
 
 
 class TooLongError(UserError):
@@ -62,33 +62,35 @@ class TooLongError(UserError):
 
 
 class NoTreeError(UserError):
-    """An edit has no tree, and its model reads trees."""
+    """An edit has no tree, but its model reads trees."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exampler:
-    """Makes examples for one vocabulary."""
+    """A function that makes examples for one vocabulary."""
 
     vocab: Vocab
     max_tokens: int = 100
     max_context: int = 160
     lowercase: bool = False
     context: bool = True
-    """Without, the context is not read, so its tokens outside the vocabulary cannot be copied either."""
+    """Whether to read the context. If not, its tokens outside the vocabulary cannot be copied either."""
     _: KW_ONLY
     grammar: Grammar | None = None
-    """With one, examples have trees."""
+    """If there is a grammar, examples have trees."""
     actions: bool = False
-    """Whether they also have the actions that build one from the other."""
+    """Whether examples also have the actions that build `after`."""
     shapes: bool = False
-    """Whether they know their shapes, which only training asks for."""
+    """Whether examples have the hash of their signature, which only training uses."""
     parsed: bool = False
-    """Whether trees are parsed even where the data came with some."""
+    """Whether to use tree-sitter's trees even if the data came with trees."""
 
     def __call__(self, edit: Edit, *, with_after: bool = True) -> Example:
-        """Return the example of an edit, or of what an editor may see of it.
+        """Return the example of an edit; without `with_after`, only of what an editor may see of it.
 
-        TooLongError where it is longer than the limit, NoTreeError where it has no tree and the model reads trees.
+        Raises:
+            TooLongError: The edit is longer than `max_tokens`.
+            NoTreeError: The edit has no tree, but the model reads trees.
         """
         before, after, above, below = read_tokens(edit, lowercase=self.lowercase)
         if not with_after:
@@ -96,8 +98,8 @@ class Exampler:
         for side, tokens in (("before", before), ("after", after)):
             if len(tokens) > self.max_tokens:
                 raise TooLongError(
-                    f"edit {edit.id}: its {side} has {len(tokens)} tokens, this model reads up to {self.max_tokens} "
-                    "(max_tokens). Give a shorter one."
+                    f"edit {edit.id}: its {side} has {len(tokens)} tokens, but this model reads at most "
+                    f"{self.max_tokens} (max_tokens). Give a shorter edit."
                 )
         unknown: dict[str, int] = {}
         before_ids = [*self._source_ids(before, unknown), END]
@@ -145,12 +147,14 @@ class Exampler:
         )
 
     def _after_ids(self, after: Tokens, unknown: Mapping[str, int]) -> Ids:
+        """Return the ids of an `after`, with END."""
         known = self.vocab.ids
         return _array([*(known.get(token) or unknown.get(token, UNKNOWN) for token in after), END])
 
     def _trees(
         self, edit: Edit, alignment: Alignment, id_of: Callable[[str], int], with_after: bool
     ) -> tuple[TreePair | None, ActionSteps | None, SourceTree | None]:
+        """Return the trees of an edit, its actions and its source, as far as the model needs them."""
         grammar = self.grammar
         if grammar is None:
             return None, None, None
@@ -171,7 +175,7 @@ class Exampler:
         return [self(edit) for edit in edits]
 
     def written(self, ids: Sequence[int], example: Example) -> Tokens:
-        """Return the tokens that ids of an example's `after` (or a model's) stand for, up to END."""
+        """Return the tokens of ids up to END; the ids are an example's `after` or a model's output."""
         tokens = []
         for identity in ids:
             if identity == END:
@@ -185,6 +189,7 @@ class Exampler:
         return example.unknown[identity - size] if identity >= size else self.vocab.token(identity)
 
     def _source_ids(self, tokens: Tokens, unknown: dict[str, int]) -> list[int]:
+        """Return the ids of tokens; tokens outside the vocabulary are added to `unknown`."""
         known, size = self.vocab.ids, len(self.vocab)
         ids = []
         for token in tokens:
@@ -196,7 +201,7 @@ class Exampler:
 
 
 def _positions(aligned: Alignment) -> tuple[Ids, Ids, Ids]:
-    """Return the tags of an alignment's positions, and their places on both sides."""
+    """Return the tags of an alignment's positions, and the indices of their tokens on both sides."""
     positions = aligned.positions
     return (
         _array([_TAG_IDS[position.tag] for position in positions]),
@@ -206,6 +211,7 @@ def _positions(aligned: Alignment) -> tuple[Ids, Ids, Ids]:
 
 
 def _number(shape: Signature) -> list[int]:
+    """Return a hash of a signature as a list, or an empty list if edits cannot be learned from one another."""
     if not (shape.says_something and shape.is_whole):
         return []
     digest = blake2b(repr(shape.runs).encode("utf-8", "surrogatepass"), digest_size=4).digest()
@@ -213,4 +219,5 @@ def _number(shape: Signature) -> list[int]:
 
 
 def _array(ids: list[int]) -> Ids:
+    """Return ids as an array."""
     return np.array(ids, np.int32)

@@ -1,8 +1,10 @@
-"""EditModel: an encoder and an editor over one vocabulary. Builds, saves, loads; encodes edits and applies vectors.
+"""EditModel: an encoder and an editor with one vocabulary.
 
-A saved model is a folder: `config.toml`, `vocab.json`, `model.safetensors`, and, where it reads trees, `grammar.json`.
-In its folder `second` there may be another model whose editor was trained on the same vectors: where an edit is made as
-others were, both write. Nothing in a folder is executed when it is read.
+A model is built, saved and loaded here. It encodes edits and writes candidates.
+
+A saved model is a folder with `config.toml`, `vocab.json`, `model.safetensors` and, if it reads trees, `grammar.json`.
+The folder `editors/graph2tree` inside can contain another model whose editor was trained on the same vectors: when an
+edit is made like other edits, both editors write. No file in a folder is executed when the model is loaded.
 """
 
 from __future__ import annotations
@@ -37,20 +39,21 @@ from editvec.neural.vocab import Vocab
 CONFIG, VOCAB, GRAMMAR = "config.toml", "vocab.json", "grammar.json"
 WEIGHTS, TRAINING_DIGESTS = "model.safetensors", "training_digests.u64"
 SECOND = "editors/graph2tree"
-"""In a model's folder, that of its second editor."""
+"""The folder of the second editor, inside the folder of a model."""
 _BATCH, _TOKENS = 128, 16_384
 _ROWS = 2_560
-"""Hypotheses that are searched at once."""
+"""Maximum number of hypotheses that a search extends at once."""
 _READ = 65_536
-"""Tokens that are read for that, padding included."""
+"""Maximum number of tokens that are read for these hypotheses, including padding."""
 PACKAGED_NAME = "packaged"
-"""The model that comes with the package."""
+"""The name of the model that comes with the package."""
 MARGIN = 6.0
-"""How much less likely than the best, in nats, a hypothesis may be before a search drops it: 400 times."""
+"""How much less likely than the best hypothesis, in nats, a hypothesis may be before a search drops it; 6 nats are a
+factor of 400."""
 
 
 class EditModel:
-    """A network, the vocabulary that its ids are of, and the config that built it."""
+    """A network, the vocabulary of its ids, and the config that it was built from."""
 
     def __init__(self, config: ModelConfig, vocab: Vocab, grammar: Grammar | None = None) -> None:
         self.config, self.vocab, self.grammar = config, vocab, grammar
@@ -66,12 +69,12 @@ class EditModel:
         )
         self.network = EditNetwork(config, len(vocab), grammar)
         self.second: EditModel | None = None
-        """A model with the same reader and encoder and another editor, which also writes what is to be like other
-        edits."""
+        """A model with the same reader and encoder and another editor, which also writes when an edit is made like
+        other edits."""
 
     @property
     def edit_dim(self) -> int:
-        """The length of an edit vector."""
+        """Return the length of an edit vector."""
         return self.network.encoder.edit_dim
 
     @cached_property
@@ -85,7 +88,7 @@ class EditModel:
         return hashed.hexdigest()
 
     def collate(self, examples: Sequence[Example]) -> Batch:
-        """Examples as this model reads them."""
+        """Return examples as a batch for this model."""
         return collate(examples, changed_only=self.config.changed_only)
 
     def encode(self, edits: Iterable[Edit]) -> NDArray[np.float32]:
@@ -104,13 +107,20 @@ class EditModel:
         return vectors
 
     def transfer(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Edit vectors for use on other edits than their own: what `write` takes then."""
+        """Return edit vectors for use on edits other than their own: [any, edit_dim].
+
+        `write` takes these vectors when an edit is made like other edits.
+        """
         return self.network.transfer(np.asarray(vectors, np.float32))
 
     def write(
         self, examples: Sequence[Example], vectors: NDArray[np.float32], *, k: int = 5, margin: float = MARGIN
     ) -> list[list[Candidate]]:
-        """Return what the editor makes of each example's before and context with its vector. `after` is not read."""
+        """Return the `k` best candidates for each example, best first.
+
+        The editor reads the before and the context of each example and its row of `vectors` [examples, edit_dim]. It
+        does not read `after`.
+        """
         vectors = np.asarray(vectors, np.float32)
         answers: list[list[Candidate]] = [[] for _ in examples]
         for places in by_source(examples, max(1, _ROWS // k), _READ):
@@ -122,14 +132,14 @@ class EditModel:
         return answers
 
     def readable(self, edit: Edit) -> Example | None:
-        """Return what the editor may see of an edit; None where it has no tree that the model could read."""
+        """Return the example of what an editor may see of an edit, or None if the edit has no tree for this model."""
         try:
             return self.exampler(edit, with_after=False)
         except NoTreeError:
             return None
 
     def _merged(self, example: Example, found: Sequence[Hypothesis]) -> list[Candidate]:
-        """Candidates, best first; hypotheses that come to the same tokens are one, their probabilities summed."""
+        """Return candidates, best first. Hypotheses with the same tokens are merged and their probabilities added."""
         scores: dict[tuple[Tokens, bool], float] = {}
         for each in found:
             answer = self.network.editor.written(each, example, self.exampler)
@@ -150,20 +160,29 @@ class EditModel:
 def folder_of(name: str | Path | None) -> Path:
     """Return the folder of a model.
 
-    It is the name itself, or that of the packaged model where there is no name, or it is `packaged` and no folder has
-    that name.
+    Without a name, or for the name `packaged` if there is no folder of that name, this is the model that comes with the
+    package.
+
+    Raises:
+        UserError: There is no such folder.
     """
     if name is not None and (str(name) != PACKAGED_NAME or Path(name).is_dir()):
         if not Path(name).is_dir():
             raise UserError(
-                f"{name} is not a folder. Give the folder of a trained model, or packaged for the one that comes along."
+                f"{name} is not a folder. Give the folder of a trained model, or `packaged` for the included model."
             )
         return Path(name)
     return artifact("model")
 
 
 def load(name: str | Path | None = None) -> EditModel:
-    """Return the model in a folder, or the one that comes with the package; with its second editor, if it has one.
+    """Return the model in a folder, with its second editor if it has one.
+
+    Without a name, this is the model that comes with the package.
+
+    Raises:
+        UserError: There is no such folder.
+        BadInputError: The folder does not contain a complete model, or one of its files is damaged.
 
     Example:
         >>> import editvec
@@ -182,30 +201,38 @@ def load(name: str | Path | None = None) -> EditModel:
 
 
 def _load(folder: Path, config: ModelConfig, vocab: Vocab, beside: Arrays | None = None) -> EditModel:
+    """Return the model in a folder; weights that its file lacks come from `beside`."""
     grammar = load_grammar(folder, config)
-    # A config may say anything: its sizes are compared with the file's before memory is taken for them.
+    # The sizes in a config can be wrong, so they are compared with the file's before memory is allocated.
     model = EditModel(config, vocab, grammar)
     load_weights(folder / WEIGHTS, model.network, beside=beside)
     return model
 
 
 def _load_second(folder: Path, first: EditModel) -> EditModel:
-    """Return the second editor of a model, whose reader and encoder are the model's own."""
+    """Return the second editor of a model.
+
+    Its reader and encoder are those of the first model, whether or not its own weight file contains them too.
+    """
     _require(folder, CONFIG)
     config = configuration.load(folder / CONFIG)
     if structs.replace(config, editor=first.config.editor, trees=first.config.trees) != first.config:
-        raise BadInputError(folder / CONFIG, None, "not the config of a second editor: it differs in more than that.")
+        raise BadInputError(
+            folder / CONFIG,
+            None,
+            "not the config of a second editor: only `editor` and `trees` may differ from the first.",
+        )
     shared = {name: weight for name, weight in first.network.named_arrays().items() if not name.startswith("editor.")}
     return _load(folder, config, first.vocab, shared)
 
 
 def needs_trees(config: ModelConfig) -> bool:
-    """Return whether a model of this config reads trees, and so has a grammar."""
+    """Return whether a model with this config reads trees, and so has a grammar."""
     return encoder_class(config).needs_trees or editor_class(config).needs_trees
 
 
 def load_grammar(folder: Path, config: ModelConfig) -> Grammar | None:
-    """Return the grammar in a model's folder, for a config that needs one."""
+    """Return the grammar in a model's folder, or None if the config needs no grammar."""
     if not needs_trees(config):
         return None
     _require(folder, GRAMMAR)
@@ -213,5 +240,6 @@ def load_grammar(folder: Path, config: ModelConfig) -> Grammar | None:
 
 
 def _require(folder: Path, name: str) -> None:
+    """Raise BadInputError unless a folder contains a file."""
     if not (folder / name).is_file():
         raise BadInputError(folder, None, f"not a trained model: {name} is missing. Train one with editvec train.")

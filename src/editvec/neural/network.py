@@ -1,4 +1,4 @@
-"""The network of a model: an encoder and an editor over one reader. Arrays in, arrays out."""
+"""The network of a model: a reader, an encoder and an editor. It maps arrays to arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from editvec.neural.search import Hypothesis, beam_search
 
 
 class EditNetwork(Layer):
-    """What a config describes, over `num_known` ids of a vocabulary, with a grammar where it reads trees."""
+    """The network that a config describes, for `num_known` ids of a vocabulary, with a grammar if it reads trees."""
 
     def __init__(self, config: ModelConfig, num_known: int, grammar: Grammar | None = None) -> None:
         self.context = config.context
@@ -38,9 +38,10 @@ class EditNetwork(Layer):
         self.max_steps = self.editor.max_steps_a_token * config.max_tokens + 1
 
     def __call__(self, batch: Batch, shown: Batch | None = None, is_other: Mask | None = None) -> Array:
-        """Return the log-probability of each `after`, given an edit vector: [batch].
+        """Return the log-probability of each `after`: [batch].
 
-        The vector is its edit's own or that of the edit shown, which is another one where `is_other` [batch] says so.
+        The edit vectors are those of the `shown` edits, or, without these, the edits' own. `is_other` [batch] is True
+        where the shown edit is another edit.
         """
         if shown is None and self.encoder.reads and self.shared:
             reading, after = self.reader.read_edit(batch, context=self.context)
@@ -48,7 +49,7 @@ class EditNetwork(Layer):
         else:
             reading = self.reader.read(batch.source, context=self.context)
             vectors = self.vectors(batch if shown is None else shown)
-        # Several processes need a gradient of every weight in every step.
+        # Training in several processes needs a gradient of every weight in every step.
         if self.transfer_layer and (is_other is not None or is_learning(vectors)):
             is_other = np.zeros(len(batch), np.bool_) if is_other is None else is_other
             vectors = where(self.transfer_map(vectors), is_other[:, None], vectors)
@@ -62,19 +63,20 @@ class EditNetwork(Layer):
             reading, after = reader.read_edit(batch, context=False)
             before = reading.before
         vectors = self.encoder(batch, before, after)
-        # An encoder without weights gives NumPy arrays even in training.
+        # An encoder without weights returns NumPy arrays even in training.
         return vectors if self.encoder.weights() else of_kind(self.reader.embedding.table.weight.value, vectors)
 
     def transfer(self, vectors: Floats) -> Floats:
-        """Return vectors [any, edit_dim] for use on other edits than their own."""
+        """Return `vectors` [any, edit_dim] for use on edits other than their own: [any, edit_dim]."""
         return self.transfer_map(vectors) if self.transfer_layer else vectors
 
     def search(
         self, source: SourceBatch, vectors: Floats, *, k: int, margin: float = math.inf
     ) -> list[list[Hypothesis]]:
-        """Return the `k` best `after`s of each source with the vector beside it, best first.
+        """Return the `k` best hypotheses for each source, best first, as the editor's choices.
 
-        They are sequences of the editor's choices.
+        Shapes: `vectors` [batch, edit_dim]. A hypothesis that is less likely than the best one by more than `margin`
+        nats is dropped.
         """
         reading = self.reader.read(source, context=self.context)
         steps = self.editor.steps(source, reading, vectors)
@@ -82,6 +84,7 @@ class EditNetwork(Layer):
 
 
 def _reader(config: ModelConfig, num_known: int) -> Reader:
+    """Return a new reader for a config."""
     embedding = TokenEmbedding(
         num_known=num_known, num_slots=config.unknown_slots, dim=config.embed_dim, dropout=config.embed_dropout
     )

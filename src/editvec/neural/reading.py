@@ -1,6 +1,7 @@
-"""Tokens as the networks read them: ids → embeddings → states in their surroundings.
+"""Reading tokens: ids become embeddings, and embeddings become states that depend on the surrounding tokens.
 
-The paper has one reader for before, after and context; encoder and editor may share it or have one each.
+The paper has one reader for before, after and the context. The encoder and the editor can share a reader or have one
+each.
 """
 
 from __future__ import annotations
@@ -17,25 +18,25 @@ from editvec.neural.vocab import UNKNOWN
 
 
 class Read(NamedTuple):
-    """Tokens as a reader saw them."""
+    """Tokens as a reader has read them."""
 
-    all: Array  # [batch, longest, dim]; on padding, anything
-    final: Array  # [batch, dim], the last state forwards ⊕ the last backwards
-    embedded: Array  # [batch, longest, dim], each token by itself
+    all: Array  # [batch, longest, dim]; undefined on padding
+    final: Array  # [batch, dim], the last forward and the last backward state, concatenated
+    embedded: Array  # [batch, longest, dim], the embedding of each token
 
 
 class Reading(NamedTuple):
-    """The tokens of a source as a reader saw them, so that an encoder and an editor that share it read once."""
+    """The tokens of a source as a reader has read them; an encoder and an editor can share it."""
 
     before: Read
     context: Read | None = None
 
 
 class TokenEmbedding(Layer):
-    """Ids → embeddings.
+    """A layer that maps ids to embeddings.
 
-    Ids from `num_known` up, the tokens outside the vocabulary, have `num_slots` embeddings in the order of their first
-    occurrence in an edit, or, where there are none, all that of UNKNOWN.
+    Ids from `num_known` on are tokens outside the vocabulary. They have `num_slots` embeddings, in the order of their
+    first occurrence in an edit. Without slots, all of them have the embedding of UNKNOWN.
     """
 
     def __init__(self, *, num_known: int, num_slots: int, dim: int, dropout: float = 0.0) -> None:
@@ -43,7 +44,7 @@ class TokenEmbedding(Layer):
         self.table = Embedding(num_known + num_slots, dim, deviation=dim**-0.5)
 
     def __call__(self, ids: Ints) -> Array:
-        """Return the embeddings of ids of any shape [...]: [..., dim]."""
+        """Return the embeddings of ids: [...] becomes [..., dim]."""
         if self.num_slots:
             rows = np.minimum(ids, self.num_known + self.num_slots - 1)
         else:
@@ -52,14 +53,14 @@ class TokenEmbedding(Layer):
 
 
 class Reader(Layer):
-    """A biLSTM over embedded tokens; with `residual` a token's embedding is added to its state."""
+    """A biLSTM over embedded tokens; with `residual`, the embedding of a token is added to its state."""
 
     def __init__(self, *, embedding: TokenEmbedding, residual: bool) -> None:
         self.embedding, self.residual = embedding, residual
         self.lstm = BiLSTM(input_dim=embedding.dim, dim=embedding.dim)
 
     def __call__(self, *parts: Ragged) -> list[Read]:
-        """Read tokens, all parts in one go."""
+        """Return the states of the tokens of all parts, which are computed in one pass."""
         tokens = stack(*parts)
         embedded = self.embedding(tokens.ids)
         states, final = self.lstm(embedded, tokens.lengths)
@@ -72,15 +73,15 @@ class Reader(Layer):
         return found
 
     def read(self, source: SourceBatch, *, context: bool) -> Reading:
-        """Read what an editor may read."""
+        """Return the states of what an editor may read."""
         parts = [source.before, source.context] if context else [source.before]
         return Reading(*(self(part)[0] for part in parts))
 
     def read_edit(self, batch: Batch, *, context: bool) -> tuple[Reading, Read]:
-        """Read what an editor may read, and `after`, in one go.
+        """Return the states of what an editor may read, and those of `after`.
 
-        The longest part has as many steps whatever is read beside it, and in the small batches of training it is the
-        steps that cost.
+        All parts are read in one pass. The number of steps is that of the longest part, and in the small batches of
+        training the steps determine the time.
         """
         after, *found = self(batch.target.after, batch.source.before, *([batch.source.context] if context else []))
         return Reading(*found), after

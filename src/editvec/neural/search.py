@@ -1,7 +1,7 @@
-"""Beam search over anything that can be decided step by step. Knows neither tokens nor trees.
+"""Beam search over decisions that are made step by step. It knows nothing of tokens or trees.
 
-All hypotheses of all sources are rows of one array; what has ended, or can no longer be among the best, is no row
-any more.
+All hypotheses of all sources are rows of one array. Hypotheses that are complete, or that can no longer be among the
+best, are removed from the rows.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ State = TypeVar("State")
 
 
 class Steps(Protocol[State]):
-    """What is searched. A state holds any number of rows, each a hypothesis of some source."""
+    """The space that is searched. A state contains any number of rows; each row is a hypothesis for a source."""
 
     def start(self) -> State:
-        """One row for each source."""
+        """Return a state with one row per source."""
 
     def step(self, state: State, width: int, floor: Floats | None = None) -> tuple[Floats, Ints]:
-        """Return the log-probabilities of the best next choices, and the choices, both [rows, at most `width`].
+        """Return the log-probabilities of the best next choices, and the choices.
 
-        −∞ stands where a row has fewer. A choice that is less likely than its row's `floor` [rows] need not be looked
-        for.
+        Both have [rows, at most `width`]; the log-probability is −∞ if a row has fewer choices. Choices that are less
+        likely than the `floor` [rows] of their row can be left out.
         """
 
     def ends(self, state: State, rows: Ints, choices: Ints) -> Mask:
-        """Return whether a row is complete when it takes a choice: [n] for n pairs of both."""
+        """Return whether each row is complete after its choice: [n], for `rows` and `choices` [n]."""
 
     def result(self, state: State, row: int, choice: int) -> Hashable:
-        """Return what a row that is complete with a choice has come to.
+        """Return the result of a row that is complete after a choice.
 
-        Two ways to the same are one hypothesis. None where no two come to the same.
+        Hypotheses with equal results are merged. Return None if no two hypotheses can have the same result.
         """
 
     def advance(self, state: State, rows: Ints, choices: Ints) -> State:
-        """Return a state of those rows, each after its choice.
+        """Return a state with the given rows, each after its choice.
 
-        A row may be taken more than once, or not at all. The rows of a source stand together, in the order of the
-        sources.
+        A row can occur several times or not at all. The rows of a source are adjacent, and sources stay in order.
         """
 
 
 class Hypothesis(NamedTuple):
     """A complete sequence of choices with its log-probability.
 
-    Where several come to the same result, it is the best of them, with the log-probability of all.
+    If several sequences have the same result, this is the most likely one, with the log-probability of all of them
+    together.
     """
 
     choices: tuple[int, ...]
@@ -63,10 +63,10 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Return the best complete hypotheses of each source, at most `width`, best first.
 
-    At each step a source keeps its best continuations; one that is complete leaves the beam and takes its place with
-    it, so that `width` complete ones with different results end the search. A hypothesis is dropped when it is `margin`
-    less likely (in nats) than the best of its source at that step, or than a complete one: it could end up in the list,
-    but hardly ever at its top.
+    At each step, a source keeps its best continuations. A complete hypothesis leaves the beam, which becomes narrower
+    by one, so the search ends after `width` complete hypotheses with different results. A hypothesis is dropped if it
+    is less likely, by `margin` nats or more, than the best hypothesis of its source at that step or than a complete
+    one. Such a hypothesis could still be in the list, but hardly ever at its top.
     """
     state = steps.start()
     owners = np.arange(num_sources)
@@ -76,7 +76,7 @@ def beam_search(
     trail: list[tuple[Ints, Ints]] = []
     ended: list[dict[Hashable, _Ended]] = [{} for _ in range(num_sources)]
     for step in range(max_steps):
-        # What is less likely than this ends up below the margin, unless all that is likelier does hardly better.
+        # A less likely choice falls below the margin, unless all more likely choices are hardly better.
         floor = np.exp(_leading(scores, owners, best)[owners] - np.float32(margin) - scores)
         found = steps.step(state, width, floor)
         rows, choices, scores, owners = _continue(*found, scores, owners, num_sources, width)
@@ -112,8 +112,8 @@ def beam_search(
 class _Ended(NamedTuple):
     """A complete hypothesis.
 
-    It has the log-probability of all ways to its result, and of the best of them, which took a choice in a row at a
-    step.
+    `score` is the log-probability of all sequences with its result, and `best` that of the most likely one, which ends
+    with a choice of a row at a step.
     """
 
     score: float
@@ -124,14 +124,14 @@ class _Ended(NamedTuple):
     result: Hashable
 
     def merged(self, other: _Ended) -> _Ended:
-        """Both, which come to the same."""
+        """Return two hypotheses with the same result as one."""
         low, high = sorted((self.score, other.score))
         one = self if self.best >= other.best else other
         return one._replace(score=high + math.log1p(math.exp(low - high)))
 
 
 def _leading(scores: Floats, owners: Ints, best: Floats) -> Floats:
-    """Return the best score of each source, of its rows and of what is known to be its best: [sources]."""
+    """Return the best score of each source, over its rows and the best score known so far: [sources]."""
     leading = best.copy()
     if len(owners):
         first = np.flatnonzero(np.diff(owners, prepend=-1))
@@ -143,9 +143,12 @@ def _leading(scores: Floats, owners: Ints, best: Floats) -> Floats:
 def _continue(
     log_probs: Floats, choice: Ints, scores: Floats, owners: Ints, num_sources: int, width: int
 ) -> tuple[Ints, Ints, Floats, Ints]:
-    """Return the best `width` continuations of each source, the best first: row, choice, score, owner."""
+    """Return the `width` best continuations of each source, best first.
+
+    The result consists of the row, the choice, the score and the source of each continuation.
+    """
     each = log_probs.shape[1]
-    # Side by side, a source's rows fill one line of a table, whatever their number is.
+    # The rows of a source become one line of a padded table, whatever their number is.
     place = rank_within(owners, num_sources)
     most = int(place.max()) + 1
     table = np.full((num_sources, most, each), -np.inf, np.float32)
@@ -160,9 +163,9 @@ def _continue(
 
 
 def rank_within(owners: Ints, num_sources: int) -> Ints:
-    """Return for each row how many rows of the same owner stand before it.
+    """Return, for each row, the number of earlier rows with the same owner: [rows].
 
-    The rows of an owner stand together.
+    The rows of an owner must be adjacent, and the owners in ascending order.
     """
     counts = np.bincount(owners, minlength=num_sources)
     first = counts.cumsum() - counts
@@ -170,6 +173,7 @@ def rank_within(owners: Ints, num_sources: int) -> Ints:
 
 
 def _walk(history: list[tuple[list[int], list[int]]], step: int, row: int, choice: int) -> tuple[int, ...]:
+    """Return the choices of a hypothesis, found by following its rows backwards."""
     choices = [choice]
     for rows, chosen in reversed(history[:step]):
         choices.append(chosen[row])

@@ -1,6 +1,7 @@
-"""The two trees of an edit in numbers.
+"""The trees of an edit as numbers.
 
-The nodes in the order of `Tree.nodes()`, which of them match, and the actions that build the one from the other.
+Nodes are in the order of `Tree.nodes()`. The numbers include which nodes match and the actions that build `after` from
+`before`.
 """
 
 from __future__ import annotations
@@ -22,52 +23,52 @@ NO_PARENT = NO_TOKEN = NO_FORM = NO_CHOICE = -1
 
 @dataclass(frozen=True, slots=True)
 class TreePair:
-    """Before and after as trees.
+    """The trees of before and after.
 
-    A node's kind is an index into the grammar's kinds, from 1; 0 is a kind that the grammar does not know.
+    The kind of a node is an index into the grammar's kinds, starting from 1; 0 stands for an unknown kind.
     """
 
     before_kinds: Ids
     before_parents: Ids
-    """The place of each node's parent, or NO_PARENT."""
+    """The index of each node's parent, or NO_PARENT."""
     before_tokens: Ids
-    """For a node that is a token its place among the tokens, else NO_TOKEN."""
+    """The position of a node among the tokens, or NO_TOKEN if it is not a token."""
     after_kinds: Ids
     after_parents: Ids
     after_tokens: Ids
     equal_before: Ids
-    """Nodes that match as equal: their places before …"""
+    """The indices, in before, of the nodes that match as equal."""
     equal_after: Ids
-    """… and after."""
+    """The indices, in after, of the same nodes."""
     replaced_before: Ids
     replaced_after: Ids
     before_forms: Ids
-    """What decides where a copy of a node fits, or NO_FORM where it cannot be copied."""
+    """The form of each node, which decides where it can be copied; NO_FORM if it cannot be copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionSteps:
-    """The actions that build `after`, one a step; the first step is 1.
+    """The actions that build `after`, one per step; the first step has the number 1.
 
-    Of the numbers that an action does not have, 0 stands for a text and NO_CHOICE for a choice.
+    If an action has no text, its text is 0; if it has no choice, its choice is NO_CHOICE.
     """
 
     slots: Ids
-    """The slot in which each is taken."""
+    """The slot of each action."""
     parents: Ids
-    """The step that opened the node in which each is taken; 0 for none."""
+    """The step that opened the node around the slot; 0 if there is none."""
     choices: Ids
-    """For Expand the label, for Reduce the number of labels."""
+    """The label for Expand, or the number of labels for Reduce."""
     texts: Ids
-    """For GenTerm the id of its token."""
+    """The id of the token for GenTerm."""
     copy_steps: Ids
-    """For each place that a TreeCp could copy from the step, from 0 …"""
+    """For each node that a TreeCp can copy, the step, numbered from 0."""
     copy_nodes: Ids
-    """… and the node."""
+    """For each node that a TreeCp can copy, the index of the node."""
 
 
 def pair_of(source: SourceTree, after: Tree | None, alignment: Alignment, grammar: Grammar) -> TreePair:
-    """Two trees in numbers, or, without `after`, the one before alone."""
+    """Return two trees as numbers; without `after`, only the tree of before."""
     before = source.nodes[0]
     nothing = _array([])
     forms = [NO_FORM] * len(source.nodes)
@@ -94,7 +95,11 @@ def pair_of(source: SourceTree, after: Tree | None, alignment: Alignment, gramma
 
 
 def steps_of(grammar: Grammar, source: SourceTree, after: Tree, id_of: Callable[[str], int]) -> ActionSteps:
-    """Return the oracle's actions in numbers; UnseenError where the grammar does not allow `after`."""
+    """Return the actions of the oracle as numbers.
+
+    Raises:
+        UnseenError: The grammar does not allow `after`.
+    """
     slots, parents, choices, texts = [], [], [], []
     copies: list[tuple[int, int]] = []
     for step, (action, slot, opened) in enumerate(derive_steps(grammar, source, after)):
@@ -122,6 +127,7 @@ def steps_of(grammar: Grammar, source: SourceTree, after: Tree, id_of: Callable[
 
 
 def _numbers(tree: Tree, grammar: Grammar) -> tuple[Ids, Ids, Ids]:
+    """Return the kinds, the parents and the token positions of the nodes of a tree."""
     kinds: list[int] = []
     parents: list[int] = []
     tokens: list[int] = []
@@ -141,4 +147,5 @@ def _numbers(tree: Tree, grammar: Grammar) -> tuple[Ids, Ids, Ids]:
 
 
 def _array(values: list[int]) -> Ids:
+    """Return numbers as an array."""
     return np.array(values, np.int32)

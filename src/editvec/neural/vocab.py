@@ -1,8 +1,8 @@
-"""The vocabulary: token ↔ id. Knows tokens and counts, no tensor.
+"""The vocabulary: a mapping between tokens and ids. It knows tokens and counts, but no arrays.
 
-The first ids are marks that are no tokens. What a model may generate starts at `FIRST_GENERATED`: the marks below it
-only ever stand in what it reads. An id from `len(vocab)` up names a token outside the vocabulary by its place in the
-list of those that one edit holds (`tensors.example`): it can be read and copied, not generated.
+The first ids are marks, which are not tokens. A model can generate ids from `FIRST_GENERATED` on; the marks below occur
+only in what it reads. An id from `len(vocab)` on is a token outside the vocabulary: its position in the list of such
+tokens of one edit (see `neural.examples`). Such a token can be read and copied, but not generated.
 """
 
 from __future__ import annotations
@@ -38,29 +38,33 @@ class Vocab:
         return len(MARKS) + len(self.tokens)
 
     def token(self, identity: int) -> str:
-        """Return the token of an id below `len(self)`; marks as they are written in `MARKS`."""
+        """Return the token of an id below `len(self)`; marks are returned as in `MARKS`."""
         return MARKS[identity] if identity < len(MARKS) else self.tokens[identity - len(MARKS)]
 
     def save(self, path: Path) -> None:
-        """Write it as a JSON array."""
+        """Write the vocabulary as a JSON array."""
         write_atomically(path, orjson.dumps(self.tokens, option=orjson.OPT_INDENT_2))
 
     @classmethod
     def load(cls, path: Path) -> Vocab:
-        """Read what `save` wrote."""
+        """Return the vocabulary that `save` wrote.
+
+        Raises:
+            BadInputError: The file does not exist or is not a vocabulary.
+        """
         try:
             tokens = orjson.loads(path.read_bytes())
         except (orjson.JSONDecodeError, OSError) as error:
-            raise BadInputError(path, None, f"not a vocabulary ({error})") from None
+            raise BadInputError(path, None, f"not a vocabulary ({error}). Copy the file again.") from None
         if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-            raise BadInputError(path, None, "not a vocabulary: expected an array of strings")
+            raise BadInputError(path, None, "not a vocabulary: expected an array of strings. Copy the file again.")
         if len(set(tokens)) != len(tokens):
-            raise BadInputError(path, None, "not a vocabulary: a token occurs twice")
+            raise BadInputError(path, None, "not a vocabulary: a token occurs twice. Copy the file again.")
         return cls(tuple(tokens))
 
 
 def read_tokens(edit: Edit, *, lowercase: bool = False) -> tuple[Tokens, Tokens, Tokens, Tokens]:
-    """Before, after, context before and context behind, as a model reads them."""
+    """Return the tokens of before, after, the context before and the context behind, as a model reads them."""
     forms = (edit.model_before, edit.model_after, *edit.model_context)
     if lowercase:
         before, after, above, below = (tuple(_lowered(token) for token in form) for form in forms)
@@ -69,15 +73,16 @@ def read_tokens(edit: Edit, *, lowercase: bool = False) -> tuple[Tokens, Tokens,
 
 
 def _lowered(token: str) -> str:
-    # VAR0 and LITERAL are no words.
+    """Return a token in lower case, except for reserved names."""
+    # Reserved names such as VAR0 and LITERAL keep their case.
     return token if is_reserved(token) else token.lower()
 
 
 def count_tokens(edits: Iterable[Edit], *, lowercase: bool = False, limit: int = 2_000_000) -> Counter[str]:
     """Return how often each token occurs in edits and their contexts.
 
-    When there are more than `limit` different ones, the rarest so far are forgotten, so that memory does not grow with
-    the edits; of frequent tokens, that takes at most a few from the count.
+    If there are more than `limit` distinct tokens, the rarest tokens so far are dropped, so that memory does not grow
+    with the number of edits. The counts of frequent tokens can then be too low by a few.
     """
     counts: Counter[str] = Counter()
     for edit in edits:
@@ -89,6 +94,7 @@ def count_tokens(edits: Iterable[Edit], *, lowercase: bool = False, limit: int =
 
 
 def _without_rarest(counts: Counter[str], size: int) -> Counter[str]:
+    """Return at most `size` counts, without the lowest ones."""
     rare = 0
     while len(counts) > size:
         rare += 1
@@ -97,6 +103,9 @@ def _without_rarest(counts: Counter[str], size: int) -> Counter[str]:
 
 
 def build(counts: Mapping[str, int], *, size: int, min_count: int) -> Vocab:
-    """Return the most frequent tokens; of equally frequent ones the first in the alphabet, so that it never varies."""
+    """Return the vocabulary of the most frequent tokens.
+
+    Equally frequent tokens are in alphabetical order, so the result is deterministic.
+    """
     known = sorted((token for token, count in counts.items() if count >= min_count), key=lambda t: (-counts[t], t))
     return Vocab(tuple(known[:size]))

@@ -1,4 +1,4 @@
-"""Training: the loop, its checkpoints, and several processes."""
+"""Training: the loop, its checkpoints, and training in several processes."""
 
 from editvec.training.distributed import leads
 from editvec.training.loop import CHECKPOINT, Progress

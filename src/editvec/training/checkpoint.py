@@ -1,4 +1,7 @@
-"""The state of a run in one file, so that it is never half of one: tensors, and the rest as JSON in its metadata."""
+"""The state of a run in one file, so that the state is always complete.
+
+The file contains tensors, and everything else as JSON in its metadata.
+"""
 
 from __future__ import annotations
 
@@ -19,27 +22,27 @@ from editvec.core.files import write_atomically
 
 @dataclass(slots=True)
 class RunState:
-    """Where a run is, besides its weights."""
+    """The progress of a run, apart from its weights."""
 
     epoch: int = 0
     batch: int = 0
     """The next batch of that epoch."""
     step: int = 0
     edits: int = 0
-    """Seen in all epochs."""
+    """Number of edits seen in all epochs."""
     epoch_edits: int = 0
     epoch_loss: float = 0.0
-    """The summed loss of this epoch's edits so far."""
+    """Sum of the losses of the edits seen in this epoch."""
     epoch_logs: float = 0.0
-    """The sum of their losses a token."""
+    """Sum of the losses per token of the edits seen in this epoch."""
     best: float | None = None
     best_epoch: int = 0
     stalled: int = 0
-    """Epochs since the best one, or since the rate was halved."""
+    """Epochs since the best epoch, or since the rate was halved."""
     halvings: int = 0
     seconds: float = 0.0
     order: str = ""
-    """What decides which edits a batch has."""
+    """The settings that decide which edits a batch contains."""
     metrics: list[dict[str, Any]] = field(default_factory=list)
     finished: bool = False
 
@@ -47,7 +50,7 @@ class RunState:
 def save_checkpoint(
     path: Path, parameters: Mapping[str, nn.Parameter], optimiser: torch.optim.Adam, state: RunState
 ) -> None:
-    """Write weights, the optimiser's moments and the state."""
+    """Write the weights, the moments of the optimiser and the state."""
     tensors: dict[str, Tensor] = {}
     for name, weight in parameters.items():
         tensors[f"weight/{name}"] = weight.detach()
@@ -57,7 +60,11 @@ def save_checkpoint(
 
 
 def load_checkpoint(path: Path, parameters: Mapping[str, nn.Parameter], optimiser: torch.optim.Adam) -> RunState:
-    """Read what `save_checkpoint` wrote, into the parameters and an optimiser of the same run."""
+    """Read a checkpoint into the parameters and the optimiser of the same run, and return its state.
+
+    Raises:
+        BadInputError: The file is damaged or belongs to another run.
+    """
     try:
         with safetensors.safe_open(path, "pt") as file:
             state = RunState(**orjson.loads(file.metadata()["state"]))
@@ -69,11 +76,14 @@ def load_checkpoint(path: Path, parameters: Mapping[str, nn.Parameter], optimise
                     moments = {key: _fitting(tensors, f"{key}/{name}", weight) for key in ("exp_avg", "exp_avg_sq")}
                     optimiser.state[weight] = {"step": tensors[f"step/{name}"]} | moments
     except (safetensors.SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
-        raise BadInputError(path, None, f"not a sound checkpoint of this run ({error}). Start again.") from None
+        raise BadInputError(
+            path, None, f"not a checkpoint of this run ({error}). Train again in another folder."
+        ) from None
     return state
 
 
 def _fitting(tensors: dict[str, Tensor], name: str, weight: Tensor) -> Tensor:
+    """Return a tensor by name; raise ValueError if its shape is not that of a weight."""
     if tensors[name].shape != weight.shape:
-        raise ValueError(f"{name} has the size {tuple(tensors[name].shape)}, not {tuple(weight.shape)}")
+        raise ValueError(f"{name} has the shape {tuple(tensors[name].shape)}, not {tuple(weight.shape)}")
     return tensors[name]

@@ -1,4 +1,4 @@
-"""The configuration of a run: a model and its training; and the recipes, named sets of both."""
+"""The configuration of a run (a model and its training), and the recipes, which are named configurations."""
 
 from __future__ import annotations
 
@@ -18,35 +18,36 @@ Rate = Annotated[float, Meta(gt=0, lt=2**31)]
 
 
 class TrainingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a model is trained."""
+    """The settings of training."""
 
     seed: OptionalCount = 0
     epochs: Count = 50
     batch_edits: Count = 32
     batch_tokens: Count = 4096
-    """Maximum tokens of a batch, padding included: long edits come in smaller batches."""
+    """Maximum tokens per batch, including padding, so that batches of long edits are smaller."""
     learning_rate: Rate = 1e-3
     clip: Rate = 5.0
     schedule: Literal["patience", "linear"] = "patience"
-    """patience: a constant rate, halved when dev perplexity stalls. linear: a warm-up, then down to zero."""
+    """patience: a constant rate, halved when the dev perplexity stalls. linear: a warm-up, then a linear decrease to
+    zero."""
     patience: Count = 5
-    """Epochs without a better dev perplexity before the best model is reloaded and the rate halved."""
+    """Epochs without a better dev perplexity before the best model is reloaded and the rate is halved."""
     halvings: OptionalCount = 5
     warmup_steps: OptionalCount = 0
     vector_swap: Share = 0.0
-    """Share of batches in which an edit is learned from the vector of another edit with its signature, so that a vector
-    says what is done, and not where or to what."""
+    """Share of batches in which an edit is learned from the vector of another edit with the same signature, so that a
+    vector describes what is changed, not where or in which code."""
     editor_only: bool = False
-    """Train the editor alone: it learns to write from vectors that exist."""
+    """Train only the editor, on the vectors of an existing encoder."""
     precision: Literal["auto", "float32", "bfloat16"] = "float32"
-    """Of large matrix products. auto: bfloat16 if the processor that a run begins on has instructions for it; the run
-    keeps to it."""
+    """Precision of large matrix products. auto: bfloat16 if the processor on which the run begins has instructions for
+    it, else float32; a resumed run keeps the choice."""
     fraction: Annotated[float, Meta(gt=0, le=1)] = 1.0
-    """Share of the training set that is used: the same edits for the same seed."""
+    """Share of the training set that is used; the same share is always the same edits."""
 
 
 class Config(msgspec.Struct, frozen=True):
-    """A run: a model and its training."""
+    """The configuration of a run: a model and its training."""
 
     model: ModelConfig = ModelConfig()
     training: TrainingConfig = TrainingConfig()
@@ -79,14 +80,22 @@ RECIPES: Mapping[str, Config] = {
 
 
 def recipe(name: str) -> Config:
-    """Return a recipe by name; UserError when there is none."""
+    """Return a recipe by name.
+
+    Raises:
+        UserError: There is no recipe of that name.
+    """
     if name not in RECIPES:
-        raise UserError(f"no recipe {name!r}. There are: {', '.join(RECIPES)}.")
+        raise UserError(f"no recipe {name!r}. Choose one of: {', '.join(RECIPES)}.")
     return RECIPES[name]
 
 
 def with_settings(config: Config, settings: Mapping[str, Any]) -> Config:
-    """Return a config with some keys set, whichever section they are of; values may be text."""
+    """Return a config with some settings changed, in either section. Values can be text.
+
+    Raises:
+        UserError: A setting does not exist, or its value is invalid.
+    """
     sections = {name: [each.name for each in msgspec.structs.fields(type(getattr(config, name)))] for name in _SECTIONS}
     known = [key for keys in sections.values() for key in keys]
     for key in settings:
@@ -97,7 +106,11 @@ def with_settings(config: Config, settings: Mapping[str, Any]) -> Config:
 
 
 def load(path: Path) -> Config:
-    """Return the config of a file; what it leaves out has its default."""
+    """Return the config in a file. Missing settings have their defaults.
+
+    Raises:
+        BadInputError: The file has an unknown section or setting, or an invalid value.
+    """
     found = read_toml(path)
     for name, section in found.items():
         if name not in _SECTIONS or not isinstance(section, dict):
@@ -111,7 +124,7 @@ def load(path: Path) -> Config:
 
 
 def dumps(config: Config) -> str:
-    """Return the config as TOML, every key of it."""
+    """Return the config as TOML, with all settings."""
     return as_toml({SECTION: config.model, TRAINING: config.training})
 
 

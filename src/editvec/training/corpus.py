@@ -1,7 +1,8 @@
-"""Examples on disk, in blocks, and the order in which training sees them.
+"""Examples on disk, in blocks, and the order in which training reads them.
 
-A corpus is an Arrow file that training makes once of its edits. Memory holds one window of blocks at a time, whatever
-the number of edits; the order of an epoch is a function of its seed alone, so a run can go on in the middle of one.
+A corpus is an Arrow file that training makes of its edits once. Memory holds one window of blocks at a time, so it does
+not grow with the number of edits. The order of an epoch depends only on its seed, so a run can resume in the middle of
+an epoch.
 """
 
 from __future__ import annotations
@@ -23,22 +24,29 @@ from editvec.neural.examples import Example
 from editvec.neural.tree_examples import ActionSteps, TreePair
 
 BLOCK = 1024
+"""Number of examples per block."""
 WINDOW = 32
-"""Blocks that are shuffled and sorted by length together."""
+"""Number of blocks that are shuffled and sorted by length together."""
 
 _PARTS: dict[str, type] = {"trees": TreePair, "steps": ActionSteps}
 _COLUMNS = [item.name for item in fields(Example) if item.name not in (*_PARTS, "source")]
 
 
 def _schema(parts: Iterable[str]) -> pa.Schema:
+    """Return the Arrow schema for examples with some optional parts."""
     names = _COLUMNS + [f"{part}.{item.name}" for part in parts for item in fields(_PARTS[part])]
     return pa.schema([(name, pa.list_(pa.string() if name == "unknown" else pa.int32())) for name in names])
 
 
 class Corpus:
-    """Examples in a file."""
+    """The examples in a file."""
 
     def __init__(self, path: Path) -> None:
+        """Open a corpus.
+
+        Raises:
+            BadInputError: The file does not exist or is not a corpus.
+        """
         try:
             self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
             found = {name.partition(".")[0] for name in self._reader.schema.names if "." in name}
@@ -46,13 +54,15 @@ class Corpus:
             if self._reader.schema != _schema(self._parts):
                 raise pa.ArrowInvalid("other columns")
         except (pa.ArrowInvalid, OSError) as error:
-            raise BadInputError(path, None, f"not a sound corpus ({error}). Start again in another folder.") from None
+            raise BadInputError(
+                path, None, f"the corpus is missing or damaged ({error}). Train again in another folder."
+            ) from None
         self.num_blocks = self._reader.num_record_batches
         last = self._reader.get_batch(self.num_blocks - 1).num_rows if self.num_blocks else 0
         self.num_examples = max(0, self.num_blocks - 1) * BLOCK + last
 
     def block(self, number: int) -> list[Example]:
-        """Return the examples of a block, each with memory of its own."""
+        """Return the examples of a block; each has its own memory."""
         columns: list[list[Any]] = []
         for name, column in zip(self._reader.schema.names, self._reader.get_batch(number).columns, strict=True):
             if name == "unknown":
@@ -64,6 +74,7 @@ class Corpus:
         return [self._example(values) for values in zip(*columns, strict=True)]
 
     def _example(self, values: Sequence[Any]) -> Example:
+        """Return the example of a row."""
         at = len(_COLUMNS)
         parts = {}
         for part in self._parts:
@@ -78,7 +89,7 @@ class Corpus:
 
 
 def build_corpus(path: Path, examples: Iterable[Example]) -> Corpus:
-    """Write examples to a file, block by block."""
+    """Write examples to a file, block by block, and return the corpus."""
     examples = iter(examples)
     block = list(islice(examples, BLOCK))
     schema = _schema(part for part in _PARTS if block and getattr(block[0], part) is not None)
@@ -91,12 +102,17 @@ def build_corpus(path: Path, examples: Iterable[Example]) -> Corpus:
 
 
 def _value(example: Example, name: str) -> Any:
+    """Return the value of an example for a column."""
     part, _, inner = name.partition(".")
     return getattr(getattr(example, part), inner) if inner else getattr(example, name)
 
 
 class Lesson(NamedTuple):
-    """Edits to learn, and where their vectors come from: of `shown` edits of the same shapes, or their own."""
+    """A batch of edits to learn.
+
+    Their vectors come from the edits in `shown`, which have the same signatures, or, without these, from the edits
+    themselves.
+    """
 
     edits: list[Example]
     shown: list[Example] | None = None
@@ -112,10 +128,10 @@ def epoch_batches(
     vector_swap: float = 0.0,
     first: int = 0,
 ) -> Iterator[Lesson]:
-    """Return the batches of an epoch, from the `first` on.
+    """Yield the batches of an epoch, starting with the number `first`.
 
-    Edits of similar length are together, everything else is by chance. In a share `vector_swap` of the batches, other
-    edits of the same shapes are shown.
+    A batch contains edits of similar length; everything else is random. In a share `vector_swap` of the batches, other
+    edits with the same signatures are shown.
     """
     chance = np.random.default_rng([seed, epoch])
     blocks = chance.permutation(corpus.num_blocks)
@@ -137,6 +153,7 @@ def epoch_batches(
 
 
 def _by_signature(examples: Sequence[Example]) -> dict[int, list[Example]]:
+    """Return the examples by the hash of their signatures."""
     found: dict[int, list[Example]] = defaultdict(list)
     for example in examples:
         for shape in example.shape:
@@ -145,7 +162,7 @@ def _by_signature(examples: Sequence[Example]) -> dict[int, list[Example]]:
 
 
 def _another(example: Example, others: dict[int, list[Example]], draw: float) -> Example:
-    """Another edit of the same shape, or, where there is none, the edit itself."""
+    """Return another edit with the same signature, or the edit itself if there is none."""
     same = others[int(example.shape[0])] if len(example.shape) else [example]
     chosen = same[int(draw * len(same))]
     return chosen if chosen is not example else same[int(draw * len(same)) - 1]

@@ -1,10 +1,10 @@
 """Edit vectors for scikit-learn: an estimator with `fit` and `transform`, for pipelines and grid searches.
 
-from sklearn.cluster import KMeans
-from sklearn.pipeline import make_pipeline
-from editvec.training.estimator import EditVectoriser
-
-groups = make_pipeline(EditVectoriser(epochs=5), KMeans(20)).fit_predict(edits)
+Example:
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from editvec.training.estimator import EditVectoriser
+    >>> groups = make_pipeline(EditVectoriser(epochs=5), KMeans(20)).fit_predict(edits)
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ AnyEdit = Edit | tuple[str, str]
 
 
 class EditVectoriser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Learns an edit encoder (with an editor, which is what teaches it) and turns edits into vectors.
+    """A transformer that learns an edit encoder and maps edits to vectors.
 
-    An edit is an `editvec.Edit` or a pair of texts, before and after. `path` takes a trained model instead of training
-    one; `settings` are those of a run's config.toml.
+    The encoder is trained together with an editor. An edit is an `editvec.Edit`, or a pair of texts, before and after.
+    With `path`, a trained model is loaded instead of training one. `settings` are settings of a run's config.toml.
     """
 
     def __init__(
@@ -59,7 +59,11 @@ class EditVectoriser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Iterable[AnyEdit], y: object = None) -> EditVectoriser:  # noqa: N803
-        """Train on edits; with `path`, loads the model there."""
+        """Train on edits; with `path`, load the model there.
+
+        Raises:
+            UserError: An item is not an edit, a setting is invalid, or no edit can be used.
+        """
         if self.path is not None:
             self.model_ = model.load(self.path)
             return self
@@ -68,7 +72,7 @@ class EditVectoriser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             edit_files.write(folder / "train.parquet", self._edits(X))
-            # A vectoriser is judged by what comes behind it in the pipeline, so all edits teach, and none is held out.
+            # The later steps of the pipeline evaluate the vectors, so no edit is held out from training.
             file = folder / "train.parquet"
             training.train(folder / "run", training.Files(file, file), made)
             self.model_ = model.load(folder / "run")
@@ -80,11 +84,12 @@ class EditVectoriser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.model_.encode(self._edits(X))
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """Return edit0, edit1 and so on."""
+        """Return the names of the numbers of a vector: edit0, edit1 and so on."""
         check_is_fitted(self)
         return np.array([f"edit{at}" for at in range(self.model_.edit_dim)], object)
 
     def _edits(self, given: Iterable[AnyEdit]) -> Iterable[Edit]:
+        """Yield edits for the items."""
         for number, each in enumerate(given):
             if isinstance(each, Edit):
                 yield each
@@ -92,7 +97,7 @@ class EditVectoriser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 yield snippet_edit(*each, self.language, identity=str(number))
             else:
                 raise UserError(
-                    f"number {number} is no edit: expected an editvec.Edit or a pair (before, after) of texts."
+                    f"number {number} is not an edit: expected an editvec.Edit or a pair of texts (before, after)."
                 )
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,7 @@
-"""A network whose weights are torch parameters: the forward pass that inference runs on NumPy, with gradients."""
+"""A network whose weights are torch parameters.
+
+It runs the same forward pass as inference, which uses NumPy, but with gradients.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,9 @@ from editvec.training.torch_backend import learning
 
 
 def parameters_of(layer: Layer) -> dict[str, nn.Parameter]:
-    """Put torch parameters in the places of a layer's weights, over the same memory, and return them by name.
+    """Replace a layer's weights by torch parameters that share their memory, and return the parameters by name.
 
-    Those that two layers share are there once.
+    A weight that two layers share is returned once.
     """
     parameters = {}
     for name, weight in layer.weights().items():
@@ -24,14 +27,14 @@ def parameters_of(layer: Layer) -> dict[str, nn.Parameter]:
 
 
 def release(layer: Layer) -> None:
-    """Put NumPy arrays back in the places of torch parameters, over the same memory."""
+    """Replace a layer's torch parameters by NumPy arrays that share their memory."""
     weights = layer.weights()
     for name, array in layer.named_arrays().items():
         weights[name].value = array
 
 
 class Learner(nn.Module):
-    """A network in training. `close` gives its weights back."""
+    """A network in training. `close` restores its NumPy weights."""
 
     def __init__(self, network: EditNetwork) -> None:
         super().__init__()
@@ -46,5 +49,5 @@ class Learner(nn.Module):
         return log_probs
 
     def close(self) -> None:
-        """Give the network its NumPy arrays back."""
+        """Restore the NumPy weights of the network."""
         release(self.network)

@@ -1,8 +1,8 @@
-"""The training loop: Adam, clipped gradients, early stopping on dev perplexity, checkpoints.
+"""The training loop: Adam, clipped gradients, early stopping on dev perplexity, and checkpoints.
 
-A run is a folder: the best model so far, `metrics.jsonl`, and, until it has finished, `checkpoint.safetensors` and the
-corpora. What a step computes depends on the checkpoint alone: chance
-is seeded anew for every step, so a run that was interrupted is the run that was not.
+A run is a folder with the best model so far and `metrics.jsonl`. Until the run is finished, the folder also contains
+`checkpoint.safetensors` and the corpora. The random generator is seeded for every step, so the result of a step depends
+only on the checkpoint, and a resumed run gives the same result as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -36,29 +36,30 @@ from editvec.training.products import precision
 
 CHECKPOINT, METRICS = "checkpoint.safetensors", "metrics.jsonl"
 _SAVE_EVERY = 45.0
+"""Seconds between checkpoints."""
 _DEV_EDITS, _DEV_TOKENS = 64, 8192
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is."""
+    """The progress of a run."""
 
     epoch: int
     epochs: int
     done: int
-    """Edits of this epoch seen."""
+    """Number of edits seen in this epoch."""
     total: int
     loss: float
     perplexity: float
     edits_per_second: float
     seconds_left: float
-    """Until the end of this epoch."""
+    """Estimated time until the end of this epoch."""
     best: float | None
     stalled: int
 
 
 class Trainer:
-    """One run of training."""
+    """A run of training."""
 
     def __init__(
         self,
@@ -80,7 +81,7 @@ class Trainer:
         self.state = RunState(order=self._order())
 
     def _order(self) -> str:
-        """Return what decides which edits a batch has."""
+        """Return the settings that decide which edits a batch contains, as text."""
         settings = self.settings
         return (
             f"seed {settings.seed}, batches of {settings.batch_edits} edits and {settings.batch_tokens} tokens, "
@@ -88,16 +89,25 @@ class Trainer:
         )
 
     def resume(self) -> None:
-        """Go back to the last checkpoint."""
+        """Load the last checkpoint.
+
+        Raises:
+            UserError: The checkpoint is damaged, or the config has other batches than the run.
+        """
         self.state = load_checkpoint(self.folder / CHECKPOINT, self.learner.named, self.optimiser)
         if self.state.order != self._order():
             raise UserError(
-                f"{self.folder / CONFIG} has other batches than the run began with ({self.state.order}). "
-                "Set them back, or start again in another folder."
+                f"{self.folder / CONFIG} has other batches than the run, which began with {self.state.order}. "
+                "Restore these settings, or train again in another folder."
             )
 
     def run(self) -> RunState:
-        """Train until it has finished. Ctrl-C saves where it is, then raises KeyboardInterrupt."""
+        """Train until the run is finished.
+
+        Raises:
+            KeyboardInterrupt: The user pressed Ctrl-C. A checkpoint was saved.
+            UserError: Training diverged.
+        """
         learner = self.world.wrap(self.learner)
         with _denormals_flushed(), _deferred_interrupt() as interrupted:
             clock = _Clock(self.state.seconds)
@@ -109,6 +119,7 @@ class Trainer:
         return self.state
 
     def _epoch(self, learner: nn.Module, clock: _Clock, interrupted: threading.Event) -> None:
+        """Train for the rest of an epoch."""
         settings, state = self.settings, self.state
         batches = epoch_batches(
             self.corpus,
@@ -138,9 +149,9 @@ class Trainer:
                 raise KeyboardInterrupt
 
     def _step(self, learner: nn.Module, lesson: Lesson) -> tuple[float, float]:
-        """Make one update, and return the sums of the losses of the batch's edits and of their losses a token.
+        """Update the weights once.
 
-        Both count those of other processes.
+        Return the sum of the losses, and the sum of the losses per token, over all edits of the batch in all processes.
         """
         settings, world = self.settings, self.world
         for group in self.optimiser.param_groups:
@@ -156,7 +167,7 @@ class Trainer:
         learner.train()
         with precision(settings.precision):
             losses = -learner(batch, shown, is_other)
-        # A process averages over its own share, torch over processes: the weights make it the mean of all edits.
+        # torch averages the gradients over processes. The weights make the result the mean over all edits.
         weight = float(len(examples) > world.rank)
         self.optimiser.zero_grad()
         (losses.sum() * weight * world.size / len(examples)).backward()
@@ -175,7 +186,7 @@ class Trainer:
         return loss, logs
 
     def _own(self, examples: list[Example]) -> list[Example]:
-        """Return the share of this process."""
+        """Return this process's share of the examples."""
         return examples[self.world.rank :: self.world.size] or examples[:1]
 
     def _rate(self) -> float:
@@ -185,11 +196,12 @@ class Trainer:
         if settings.warmup_steps:
             rate *= min(1.0, (state.step + 1) / settings.warmup_steps)
         if settings.schedule == "linear":
-            # By edits, not steps: how many batches a corpus makes is only known at the end of an epoch.
+            # Count edits, not steps, because the number of batches is known only at the end of an epoch.
             rate *= max(0.0, 1 - state.edits / (settings.epochs * self.corpus.num_examples))
         return rate
 
     def _end_epoch(self, clock: _Clock) -> None:
+        """Measure the dev perplexity, save the model if it is the best, and prepare the next epoch."""
         state, settings = self.state, self.settings
         self._keep(clock)
         perplexity = self.perplexity(self.dev)
@@ -222,7 +234,7 @@ class Trainer:
         self._keep(clock)
 
     def _halve(self) -> None:
-        """Go back to the best model with half the rate."""
+        """Reload the best model and halve the learning rate."""
         self.world.wait()
         load_weights(self.folder / WEIGHTS, self.model.network)
         self.optimiser = self._new_optimiser()
@@ -230,7 +242,10 @@ class Trainer:
         self.state.stalled = 0
 
     def perplexity(self, corpus: Corpus) -> float:
-        """Return the paper's perplexity: exp of the mean over edits of an edit's negative log-likelihood a token."""
+        """Return the perplexity as the paper defines it.
+
+        It is the exponential of the mean, over edits, of the negative log-likelihood per token.
+        """
         sums = torch.zeros(2, dtype=torch.float64)
         self.learner.eval()
         with torch.inference_mode():
@@ -244,6 +259,7 @@ class Trainer:
         return math.exp(total / count)
 
     def _new_optimiser(self) -> torch.optim.Adam:
+        """Return a new optimiser."""
         return torch.optim.Adam(self.learner.parameters(), self.settings.learning_rate, fused=True)
 
     def _keep(self, clock: _Clock) -> None:
@@ -256,12 +272,13 @@ class Trainer:
             clock.saved()
 
     def _stop_asked(self, interrupted: threading.Event) -> bool:
-        """Return whether any process was asked to stop: all must leave at the same step."""
+        """Return whether any process was interrupted; all processes must stop at the same step."""
         if self.world.size == 1:
             return interrupted.is_set()
         return bool(self.world.sum(torch.tensor(float(interrupted.is_set()))) > 0)
 
     def _progress(self, speed: _Speed) -> Progress:
+        """Return the progress of the run."""
         state = self.state
         return Progress(
             epoch=state.epoch + 1,
@@ -278,35 +295,40 @@ class Trainer:
 
 
 class _Clock:
-    """Seconds of work, over interruptions."""
+    """Seconds of training, including the time before interruptions."""
 
     def __init__(self, before: float) -> None:
         self._start = time.monotonic() - before
         self._saved = time.monotonic()
 
     def seconds(self) -> float:
+        """Return the seconds of training so far."""
         return time.monotonic() - self._start
 
     def saved(self) -> None:
+        """Record that a checkpoint was saved."""
         self._saved = time.monotonic()
 
     def since_saved(self) -> float:
+        """Return the seconds since the last checkpoint."""
         return time.monotonic() - self._saved
 
 
 class _Speed:
-    """Edits a second, of late."""
+    """The current speed in edits per second."""
 
     def __init__(self) -> None:
         self._marks = [(time.monotonic(), 0)]
         self._edits = 0
 
     def add(self, edits: int) -> None:
+        """Record a batch of edits."""
         self._edits += edits
         self._marks.append((time.monotonic(), self._edits))
         del self._marks[:-200]
 
     def rate(self) -> float:
+        """Return the edits per second over the last 200 batches."""
         (start, before), (end, now) = self._marks[0], self._marks[-1]
         return (now - before) / max(end - start, 1e-9)
 
@@ -324,7 +346,10 @@ def _denormals_flushed() -> Iterator[None]:
 
 @contextmanager
 def _deferred_interrupt() -> Iterator[threading.Event]:
-    """Yield an event that Ctrl-C or SIGTERM sets, so that a step is not cut; a second one does cut."""
+    """Yield an event that Ctrl-C or SIGTERM sets, so that the current step is completed.
+
+    A second signal raises KeyboardInterrupt at once.
+    """
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked

@@ -1,7 +1,7 @@
-"""The large matrix products of training, in the precision that the processor multiplies fastest.
+"""The large matrix products of training, in the precision that is fastest on the processor.
 
-Where that was asked for, the factors of a large product are rounded to bfloat16, which torch has no switch for on most
-processors; it is summed in float32 and rounded again when it is done. Weights, states and all else stay float32.
+In bfloat16, the factors of a large product are rounded to bfloat16, and the product is summed in float32 and then
+rounded. On most processors, torch has no setting for this. Weights, states and everything else stay in float32.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _precision = torch.float32
 
 @contextmanager
 def precision(name: str) -> Iterator[None]:
-    """Multiply in a precision inside: "float32", "bfloat16", or "auto" (see `resolved`)."""
+    """Compute products inside the context in a precision: "float32", "bfloat16" or "auto" (see `resolved`)."""
     global _precision
     before = _precision
     _precision = torch.bfloat16 if resolved(name) == "bfloat16" else torch.float32
@@ -29,31 +29,35 @@ def precision(name: str) -> Iterator[None]:
 
 
 def resolved(name: str) -> str:
-    """Return a precision without "auto": bfloat16 where the processor has instructions for it, else float32."""
+    """Return a precision other than "auto".
+
+    "auto" becomes bfloat16 if the processor has instructions for it, else float32.
+    """
     if name != "auto":
         return name
     return "bfloat16" if has_bfloat16() else "float32"
 
 
 def has_bfloat16() -> bool:
-    """Return whether the processor is known to have instructions for bfloat16 (AVX-512's)."""
+    """Return whether the processor is known to have AVX-512 instructions for bfloat16."""
     known = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
     return known is not None and bool(known())
 
 
 def padded(rows: int) -> int:
-    """Return how many rows a table of some rows has as a factor in bfloat16.
+    """Return the number of rows to which a factor in bfloat16 is padded.
 
-    oneDNN keeps a program for each number, so there are a few: from a thousand on eight between a power of two and the
-    next.
+    oneDNN compiles and caches a program for each number of rows. Padding limits these to a few different numbers: from
+    a thousand rows on, eight between each power of two and the next.
     """
     return rows + -rows % max(64, 1 << max(4, rows.bit_length()) - 4)
 
 
 def product(table: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Return `table` · `weight` + `bias`, multiplied in the precision that was asked for: [..., rows, out].
+    """Return table · weight + bias, computed in the current precision.
 
-    `table` [..., rows, dim], `weight` [..., dim, out], `bias` [..., out]. The gradient is found in the same precision.
+    The gradient is computed in the same precision. Shapes: `table` [..., rows, dim], `weight` [..., dim, out], `bias`
+    [..., out]; the result has [..., rows, out].
     """
     if _precision != torch.bfloat16:
         if table.dim() == 2:

@@ -1,4 +1,4 @@
-"""A run from files: vocabulary, corpora, a folder of its own, and the way back into it."""
+"""A run from files of edits: the vocabulary, the corpora, the folder of the run, and its resumption."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from editvec.training.products import resolved
 
 _CORPORA = ("train.arrow", "dev.arrow")
 INIT = "init.safetensors"
-"""The weights that a run begins with, where it does not begin from nothing."""
+"""The file with the weights of the model that a run begins with, if there is one."""
 _HELD_OUT, _MOST_HELD_OUT = 0.05, 10_000
 
 
 class OtherFailedError(UserError):
-    """Another process failed and has said why."""
+    """Another process failed and has reported why."""
 
 
 Watch = Callable[[Progress], None]
@@ -48,7 +48,7 @@ Notice = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What a run learns from. Without `dev`, one edit in twenty of `train` is held out for it."""
+    """The files of a run. Without `dev`, one edit in twenty of `train` is held out."""
 
     train: Path
     dev: Path | None = None
@@ -66,11 +66,15 @@ def train(
 ) -> RunState:
     """Train a new model into a folder.
 
-    With `init` it begins as that model, with its vocabulary, and the config says only how it is trained. With another
-    `editor` than that model's, the config also says which trees it reads, and what both editors have begins as it was.
+    With `init`, training begins with that model and its vocabulary, and the config determines only the training. If
+    `editor` differs from the editor of that model, the config also determines which trees are read, and the parts that
+    both models share begin with its weights.
+
+    Raises:
+        UserError: The folder already holds a run or a model, a file has no usable edit, or training diverged.
     """
     if (folder / CHECKPOINT).exists():
-        raise UserError(f"{folder} already holds a run. Use --resume to go on, or another folder.")
+        raise UserError(f"{folder} already holds a run. Use --resume to continue it, or choose another folder.")
     if (folder / WEIGHTS).exists():
         raise UserError(f"{folder} already holds a trained model. Choose another folder.")
     if init is not None:
@@ -91,9 +95,13 @@ def train(
 
 
 def resume(folder: Path, *, watch: Watch = lambda progress: None) -> RunState:
-    """Go on with the run in a folder, exactly as if it had not been interrupted."""
+    """Resume the run in a folder; the result is the same as without the interruption.
+
+    Raises:
+        UserError: The folder holds no run, or its files are damaged.
+    """
     if not (folder / CHECKPOINT).exists():
-        done = "its training has finished." if (folder / WEIGHTS).exists() else "start one without --resume."
+        done = "training is finished." if (folder / WEIGHTS).exists() else "start one without --resume."
         raise UserError(f"{folder} holds no run to resume: {done}")
     config = configuration.load(folder / CONFIG)
     with joined() as world:
@@ -103,8 +111,9 @@ def resume(folder: Path, *, watch: Watch = lambda progress: None) -> RunState:
 
 
 def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None, notice: Notice) -> None:
+    """Write the vocabulary, the grammar, the corpora and the config of a run."""
     model, share = config.model, config.training.fraction
-    # The machine that a run goes on on may be another one.
+    # A run can be resumed on another machine, so the precision is fixed now.
     precision = resolved(config.training.precision)
     config = structs.replace(config, training=structs.replace(config.training, precision=precision))
     _check(folder, files, model)
@@ -141,7 +150,7 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
 
 
 def _check(folder: Path, files: Files, config: ModelConfig) -> None:
-    """Say what is wrong before the long work, not after it."""
+    """Report wrong settings and files before the long work begins."""
     EditModel(config, Vocab(()))
     for file in (files.train, files.dev):
         if file is not None:
@@ -150,10 +159,11 @@ def _check(folder: Path, files: Files, config: ModelConfig) -> None:
     check_place(folder / CONFIG)
 
 
-_USES = {"train": "train on", "dev": "measure progress with. Give --dev"}
+_USES = {"train": "train on. Give another file", "dev": "measure progress with. Give a file with --dev"}
 
 
 def _run(folder: Path, config: Config, world: World, watch: Watch, *, resume: bool) -> RunState:
+    """Train, or resume training, and remove the temporary files of the run."""
     model = EditModel(config.model, Vocab.load(folder / VOCAB), load_grammar(folder, config.model))
     model.network.initialise(config.training.seed)
     corpora = [Corpus(folder / name) for name in _CORPORA]
@@ -174,6 +184,7 @@ def _run(folder: Path, config: Config, world: World, watch: Watch, *, resume: bo
 
 
 def _edits(files: Files, side: str, share: float, *, trees: bool = False) -> Iterator[Edit]:
+    """Return the edits of one side: train or dev."""
     if files.dev is not None:
         found: Iterable[Edit] = edit_files.read(files.train if side == "train" else files.dev, trees=trees)
     else:
@@ -182,12 +193,16 @@ def _edits(files: Files, side: str, share: float, *, trees: bool = False) -> Ite
 
 
 def part_of(edits: Iterable[Edit], share: float) -> Iterator[Edit]:
-    """Return a share of edits; a smaller one is a part of every larger one, whatever the seed."""
+    """Return a share of edits.
+
+    The choice does not depend on a seed, and a smaller share is a part of every larger one, so runs on 20 % see the
+    same edits.
+    """
     return (edit for edit in edits if share >= 1 or _draw("share", edit) < share)
 
 
 def _trees(files: Files, share: float, parsed: bool) -> Iterator[Tree]:
-    """Return the trees of a training set."""
+    """Yield the trees of a training set."""
     for edit in _edits(files, "train", share, trees=not parsed):
         try:
             yield from edit_trees(edit, parsed=parsed)
@@ -196,7 +211,7 @@ def _trees(files: Files, share: float, parsed: bool) -> Iterator[Tree]:
 
 
 def _side(edits: Iterable[Edit], *, held_out: bool) -> Iterator[Edit]:
-    """Return the edits that are held out, or the others."""
+    """Yield either the held-out edits or the others."""
     count = 0
     for edit in edits:
         held = count < _MOST_HELD_OUT and _draw("dev", edit) < _HELD_OUT
@@ -206,13 +221,14 @@ def _side(edits: Iterable[Edit], *, held_out: bool) -> Iterator[Edit]:
 
 
 def _draw(purpose: str, edit: Edit) -> float:
-    """Return a number from 0 to 1 that is chance, but always the same for an edit."""
+    """Return a pseudo-random number from 0 to 1 that is always the same for an edit and a purpose."""
     form = f"{purpose}\0{edit.id}\0{token_hash(edit)}"
     digest = blake2b(form.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64
 
 
 def _examples(edits: Iterable[Edit], exampler: Callable[[Edit], Example], dropped: Counter[str]) -> Iterator[Example]:
+    """Yield the examples of edits; edits without an example are counted in `dropped`."""
     for edit in edits:
         try:
             yield exampler(edit)

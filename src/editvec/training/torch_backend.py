@@ -1,6 +1,7 @@
-"""The torch bodies of `neural.arrays`: importing this module lets the networks run on tensors, with gradients.
+"""The torch bodies of the functions in `neural.arrays`.
 
-Indices and masks stay NumPy arrays in the networks; they become tensors here, over the same memory.
+Importing this module lets the networks run on tensors, with gradients. The networks use NumPy arrays for indices and
+masks; this module turns them into tensors that share their memory.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _is_learning = False
 
 @contextmanager
 def learning(on: bool = True) -> Iterator[None]:
-    """Let networks drop out, and spare what a gradient hardly needs, inside."""
+    """Enable dropout, and skip computations that hardly affect the gradient, inside the context."""
     global _is_learning
     before, _is_learning = _is_learning, on
     try:
@@ -66,7 +67,7 @@ def _(values: Tensor, mask: Mask, other: Tensor | float = 0.0) -> Tensor:
 @arrays.take.register(Tensor)
 def _(table: Tensor, rows: Ints) -> Tensor:
     numbers = torch.from_numpy(rows)
-    # The gradient of an embedding is found faster than that of an index.
+    # The gradient of an embedding is computed faster than that of an index operation.
     return functional.embedding(numbers, table) if table.dim() == 2 else table.index_select(0, numbers)
 
 
@@ -175,4 +176,5 @@ def _(
 
 
 def _sums(gather: Gather, table: Tensor) -> Tensor:
+    """Return, for each line of a gather, the sum of its rows of a table: [lines, dim]."""
     return functional.embedding_bag(torch.from_numpy(gather.rows), table, torch.from_numpy(gather.starts), mode="sum")

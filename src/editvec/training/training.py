@@ -1,4 +1,4 @@
-"""Train a model on a file of edits, or go on with a run."""
+"""Train a model on a file of edits, or resume a run."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def train(
     watch: Callable[[Progress], None] = lambda progress: None,
     notice: Callable[[str], None] = lambda text: None,
 ) -> RunState:
-    """Train an encoder and an editor on a file of edits; `out` is a model as soon as one epoch is over.
+    """Train an encoder and an editor on a file of edits; `out` holds a model after the first epoch.
 
     Settings such as "epochs=3" change the recipe, or the TOML file `config`. Without `dev`, one edit in twenty is held
-    out. With `init`, training begins as another model. Interrupted, `resume` goes on exactly there. `watch` is told the
-    progress, `notice` what a person should know.
+    out. With `init`, training begins with the weights of another model. `resume` continues an interrupted run exactly
+    where it stopped. `watch` is called with the progress, and `notice` with messages for the user.
 
     Raises:
-        UserError: A setting makes no sense, or the folder holds a run or a model already.
+        UserError: A setting is invalid, or the folder already holds a run or a model.
 
     Example:
         >>> import editvec
@@ -47,10 +47,10 @@ def train(
     """
     if resume:
         if settings or train or dev or encoder or editor or config or init:
-            raise UserError("--resume goes on with the run as it was begun: leave its settings and files out.")
+            raise UserError("--resume continues the run with its own settings and files. Do not give any others.")
         return go_on(out, watch=watch)
     if train is None:
-        raise UserError("give the edits to learn from with --train FILE.")
+        raise UserError("no training edits. Give a file with --train.")
     chosen = dict(setting(text) for text in settings)
     chosen |= {key: value for key, value in (("encoder", encoder), ("editor", editor)) if value}
     base = configuration.load(config) if config else configuration.recipe(recipe)
@@ -60,8 +60,12 @@ def train(
 
 
 def setting(text: str) -> tuple[str, str]:
-    """Return the key and the value of a setting such as "epochs=3"; UserError for other text."""
+    """Return the key and the value of a setting such as "epochs=3".
+
+    Raises:
+        UserError: The text has no equals sign.
+    """
     key, equals, value = text.partition("=")
     if not equals:
-        raise UserError(f"{text!r} is no setting. Write KEY=VALUE, such as epochs=10.")
+        raise UserError(f"{text!r} is not a setting. Write KEY=VALUE, for example epochs=10.")
     return key.strip(), value.strip()

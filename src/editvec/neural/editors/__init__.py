@@ -1,4 +1,7 @@
-"""Neural editors: (before, context, vector) → after. One file each, one protocol, one line of registration here."""
+"""Neural editors: they write `after`, given before, the context and an edit vector.
+
+Each editor is one file that implements the protocol in `base`, and one line of registration here.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,16 @@ EDITORS: Mapping[str, type[Editor]] = {
 
 
 def editor_class(config: ModelConfig) -> type[Editor]:
-    """Return the editor that a config names."""
+    """Return the class of the editor that a config names.
+
+    Raises:
+        UserError: There is no editor of that name.
+    """
     if config.editor not in EDITORS:
-        raise UserError(f"no editor {config.editor!r}. There are: {', '.join(EDITORS)}.")
+        raise UserError(f"no editor {config.editor!r}. Choose one of: {', '.join(EDITORS)}.")
     return EDITORS[config.editor]
 
 
 def build_editor(config: ModelConfig, reader: Reader, edit_dim: int, grammar: Grammar | None) -> Editor:
-    """Return the editor that a config names, for vectors of `edit_dim`."""
+    """Return the editor that a config names, for vectors of `edit_dim` numbers."""
     return editor_class(config).from_config(config, reader, edit_dim, grammar)

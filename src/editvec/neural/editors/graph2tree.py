@@ -1,11 +1,10 @@
-"""`graph2tree`: an editor that writes the tree of after, action by action (section 3.2 of the paper).
+"""`graph2tree`: an editor that writes the tree of `after` action by action (section 3.2 of the paper).
 
-It can copy whole subtrees of before.
-
-Before goes through a gated graph network. An LSTM over actions, fed with the state of the step that opened the node it
-is in, attends to the graph's nodes. In a slot it chooses a label (ExpandR), the end (Reduce) or a subtree (TreeCp);
-where a token is due it writes one as every editor does. What is legal comes from the grammar, by the number of the
-slot, and is the same in training and in search.
+It can copy whole subtrees of before. Before is read by a gated graph network. The decoder is an LSTM over actions with
+attention to the nodes of the graph. Each step also reads the state of the step that opened its node. In a slot, the
+decoder chooses a label (ExpandR), the end of the children (Reduce) or a subtree to copy (TreeCp). If the next decision
+is a token, the decoder writes it in the same way as every editor. The grammar determines the legal actions by the
+number of the slot, in the same way in training and in search.
 """
 
 from __future__ import annotations
@@ -57,16 +56,19 @@ from editvec.neural.vocab import PAD, UNKNOWN
 
 
 class Choices(NamedTuple):
-    """What a decoder would do at some steps: in a slot, and where a token is due."""
+    """The decoder's distributions at some steps, over the choices in a slot and the tokens to write."""
 
-    names: Ints  # [some], the labels, and perhaps Reduce, that are legal at any of the steps, in order
-    labels: Array  # [rows, some], the probability of each of them
-    nodes: Array  # [rows, most nodes], of each node to be copied
-    said: Array  # [rows, dim], what a token would be written from
+    names: Ints  # [some], the labels, possibly with Reduce, that are legal at any of the steps, in ascending order
+    labels: Array  # [rows, some], the probability of each of these labels
+    nodes: Array  # [rows, most nodes], the probability that each node is copied
+    said: Array  # [rows, dim], the state from which a token is written
 
 
 class Graph2TreeEditor(Editor):
-    """`num_labels` is also the choice that means Reduce."""
+    """The graph2tree editor.
+
+    Choices are numbers: labels first, then `num_labels` for Reduce, then the nodes to copy, then the tokens to write.
+    """
 
     needs_trees = True
     max_steps_a_token = 4
@@ -152,11 +154,14 @@ class Graph2TreeEditor(Editor):
 
     @cached_property
     def legal(self) -> Legal:
-        """Return what the grammar allows."""
+        """Return the masks of what the grammar allows."""
         return Legal.of(self.grammar)
 
     def __call__(self, source: SourceBatch, reading: Reading, vectors: Array, target: TargetBatch) -> Array:
-        """Return the log-probability of each target: [batch]."""
+        """Return the log-probability of each target: [batch].
+
+        Shapes: `vectors` [batch, edit_dim].
+        """
         steps = target.steps
         assert steps is not None
         nodes, pooled = self.read_graph(source, reading)
@@ -177,7 +182,7 @@ class Graph2TreeEditor(Editor):
         row_of = there.reshape(-1).cumsum() - 1
         total = place(chosen, labelled, len(choices))
         total = total + copied(found.nodes, Copies(row_of[steps.copies.targets], steps.copies.places))
-        # Few steps write a token, and to write one costs most.
+        # Few steps write a token, and writing is the most expensive part.
         rows = np.flatnonzero(steps.texts[there] != PAD)
         writing = SideBySide(beside.lines[rows], len(there))
         ways = self.writer(writing.table(take(found.said, rows)), self.writer.memories(source, reading, vectors))
@@ -187,25 +192,31 @@ class Graph2TreeEditor(Editor):
         return scatter_add(log(total + TINY), beside.lines, len(there))
 
     def steps(self, source: SourceBatch, reading: Reading, vectors: Floats) -> Graph2TreeSteps:
-        """Return the search for what to write."""
+        """Return the search over trees; `vectors` has [batch, edit_dim]."""
         return Graph2TreeSteps(self, source, reading, vectors)
 
     def written(self, found: Hypothesis, example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
-        """Return the tokens of an `after` that a search has found, and whether the model could name all of them."""
+        """Return the tokens of the tree that a search found, and whether the model could name all of them."""
         tokens: Sequence[str] = found.result
         named = [exampler.token(token.id, example) if isinstance(token, Unnamed) else token for token in tokens]
         return tuple(named), not any(isinstance(token, Unnamed) and token.id == UNKNOWN for token in tokens)
 
     def text_choice(self, token: int) -> int:
-        """Return the choice that writes a token, by its id."""
+        """Return the choice that writes the token with an id."""
         return TEXT + token
 
     def copy_choice(self, node: int) -> int:
-        """Return the choice that copies a node of before, by its place; of equal ones, the first."""
+        """Return the choice that copies a node of before, by the index of the node.
+
+        For equal subtrees, this is the index of the first one.
+        """
         return self.num_labels + 1 + node
 
     def read_graph(self, source: SourceBatch, reading: Reading) -> tuple[Nodes, Array]:
-        """Return the nodes of each before, and all of them together as one vector."""
+        """Return the node states of each before, and one vector for all of its nodes.
+
+        Shapes: see `Nodes`; the vectors have [batch, dim].
+        """
         graph = source.graph
         assert graph is not None
         tokens, (_, longest, dim) = graph.tokens, reading.before.all.shape
@@ -218,6 +229,7 @@ class Graph2TreeEditor(Editor):
         return self._side_by_side(graph, states), pooled
 
     def _side_by_side(self, graph: SourceGraph, states: Array) -> Nodes:
+        """Return the states of nodes, [nodes, dim], as a padded table with one row per edit."""
         batch, most = graph.forms.ids.shape
         cells = graph.owners * most + graph.places
         mask = np.zeros((batch, most), np.bool_)
@@ -226,7 +238,10 @@ class Graph2TreeEditor(Editor):
         return Nodes(place(states, cells, batch * most).reshape(batch, most, -1), mask, forms)
 
     def initial(self, pooled: Array, reading: Reading, vectors: Array) -> tuple[Array, Array]:
-        """Return the decoder's first hidden state and cell."""
+        """Return the initial hidden state and cell of the decoder, each [batch, hidden].
+
+        Shapes: `pooled` [batch, dim], `vectors` [batch, edit_dim].
+        """
         known = [pooled]
         if self.context_start:
             assert reading.context is not None
@@ -235,7 +250,7 @@ class Graph2TreeEditor(Editor):
         return tanh(cell), cell
 
     def _previous(self, nodes: Nodes, steps: StepBatch) -> Array:
-        """Return the action before each step: [batch, longest, dim]; zeros before the first."""
+        """Return the embedding of the action before each step: [batch, longest, dim]; zeros at the first step."""
         batch, longest = steps.slots.ids.shape
         _, most, dim = nodes.states.shape
         labels = where(self.labels(np.maximum(steps.choices, 0)), (steps.choices >= 0)[..., None])
@@ -248,9 +263,9 @@ class Graph2TreeEditor(Editor):
         return concat(zeros(action, batch, 1, dim), action[:, :-1], axis=1)
 
     def read_out(self, states: Array, slots: Ints, nodes: Nodes, beside: SideBySide) -> Choices:
-        """Return what the decoder would do in some slots.
+        """Return the decoder's distributions for some states in some slots.
 
-        Its `states` [rows, hidden] and the `slots` [rows]; the nodes of their sources are `beside`.
+        Shapes: `states` [rows, hidden], `slots` [rows]. `beside` assigns each row to the nodes of its source.
         """
         asked = beside.table(self.attention.project(states))
         seen = beside.rows(self.attention.weigh(asked, nodes.states, nodes.mask) @ nodes.states)
@@ -262,20 +277,20 @@ class Graph2TreeEditor(Editor):
         fits = self.legal.forms[slots[:, None], nodes.forms[beside.lines]]
         pointing = beside.rows(beside.table(self.point_node.project(said)) @ nodes.states.mT)
         pointed = where(softmax(pointing, fits), fits)
-        # Where nothing fits, nothing is copied: neither in training nor in search.
+        # Where no node fits, the probability of copying is 0, both in training and in search.
         copies = where(sigmoid(self.copies(said)), fits.max(-1, keepdims=True))
         return Choices(names, labels * (1 - copies), pointed * copies, said)
 
 
 class Legal(NamedTuple):
-    """What is legal in each slot."""
+    """Masks of what is legal in each slot."""
 
-    labels: Mask  # [slots, labels + 1], True for a legal one; the last one is Reduce
-    forms: Mask  # [slots, forms + 1], True for what can be copied into it; the last one stands for what cannot
+    labels: Mask  # [slots, labels + 1], True for legal labels; the last column is Reduce
+    forms: Mask  # [slots, forms + 1], True for forms that can be copied into the slot; the last column is always False
 
     @classmethod
     def of(cls, grammar: Grammar) -> Legal:
-        """Return what a grammar allows."""
+        """Return the masks for a grammar."""
         labels = np.zeros((len(grammar.slots), len(grammar.labels) + 1), np.bool_)
         forms = np.zeros((len(grammar.slots), len(grammar.form_numbers) + 1), np.bool_)
         for slot, number in grammar.slot_numbers.items():
@@ -286,9 +301,10 @@ class Legal(NamedTuple):
         return cls(labels, forms)
 
     def of_slots(self, slots: Ints) -> tuple[Ints, Mask]:
-        """Return the labels that are legal in any of some `slots` [rows], and which of them are legal in each.
+        """Return the labels that are legal in any of the slots, and which of them are legal in each slot.
 
-        The labels in order [some], and a mask [rows, some]. Of a grammar of many languages, a text needs but a few.
+        Only few labels of a grammar for many languages are needed for one text. Shapes: `slots` [rows]; the labels have
+        [some], in ascending order; the mask has [rows, some].
         """
         there, which = np.unique(slots, return_inverse=True)
         legal = self.labels[there]

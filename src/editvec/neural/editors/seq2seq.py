@@ -1,7 +1,7 @@
-"""`seq2seq`: an LSTM decoder with attention over before that writes token by token (section 3.1 of the paper).
+"""`seq2seq`: an LSTM decoder with attention to before that writes token by token (section 3.1 of the paper).
 
-There is no input feeding, so training runs the decoder over whole targets at once, and search one step at a time; what
-comes after the decoder's state (`read_out`, and the writer) is the same code in both.
+There is no input feeding, so training runs the decoder over whole targets at once, and search runs it step by step. The
+code after the decoder's state (`read_out` and the writer) is the same in both.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ from editvec.neural.vocab import END, START, UNKNOWN
 
 
 class Seq2SeqEditor(Editor):
-    """`copy` off leaves generation alone; `context` off leaves before alone to read."""
+    """The seq2seq editor.
+
+    Without `copy`, tokens are only generated. Without `context`, only before is read.
+    """
 
     def __init__(
         self,
@@ -85,11 +88,14 @@ class Seq2SeqEditor(Editor):
         )
 
     def __call__(self, source: SourceBatch, reading: Reading, vectors: Array, target: TargetBatch) -> Array:
-        """Return the log-probability of each target: [batch]."""
+        """Return the log-probability of each target: [batch].
+
+        Shapes: `vectors` [batch, edit_dim].
+        """
         after = target.after
         shifted = np.concatenate([np.full_like(after.ids[:, :1], START), after.ids[:, :-1]], 1)
         hidden, cell = self.initial(reading, vectors)
-        # The edit vector is an input of every step: its share of the gates is the same in all of them.
+        # The edit vector is an input of every step, so its contribution to the gates is computed once.
         states = self.lstm(
             self.embedding(shifted), after.lengths, (hidden[None], cell[None]), self.edit_gates(vectors)[None]
         ).all
@@ -99,15 +105,15 @@ class Seq2SeqEditor(Editor):
         return scatter_add(log(found + TINY), there.nonzero()[0], len(there))
 
     def steps(self, source: SourceBatch, reading: Reading, vectors: Floats) -> Seq2SeqSteps:
-        """Return the search for what to write."""
+        """Return the search over token sequences; `vectors` has [batch, edit_dim]."""
         return Seq2SeqSteps(self, self.writer.memories(source, reading, vectors), reading, vectors)
 
     def written(self, found: Hypothesis, example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
-        """Return the tokens of an `after` that a search has found, and whether the model could name all of them."""
+        """Return the tokens that a search found, and whether the model could name all of them."""
         return exampler.written(found.choices, example), UNKNOWN not in found.choices
 
     def initial(self, reading: Reading, vectors: Array) -> tuple[Array, Array]:
-        """Return the decoder's first hidden state and cell."""
+        """Return the initial hidden state and cell of the decoder, each [batch, hidden]."""
         known = [reading.before.final]
         if self.context_start:
             assert reading.context is not None
@@ -116,7 +122,7 @@ class Seq2SeqEditor(Editor):
         return tanh(cell), cell
 
     def read_out(self, states: Array, memories: Memories) -> Ways:
-        """Return how the decoder's `states` [batch, n, hidden] would write a token."""
+        """Return the decoder's distributions over tokens for `states` [batch, n, hidden]."""
         before = memories.before
         seen = self.attention(states, before.states, before.mask) @ before.states
         said = dropout(tanh(self.combine(concat(states, seen))), self.dropout)
@@ -125,12 +131,13 @@ class Seq2SeqEditor(Editor):
 
 @dataclass(frozen=True, slots=True)
 class Seq2SeqRows:
-    """Hypotheses: the source of each and the decoder's state.
+    """The hypotheses of a search, as rows.
 
-    The memories are of the sources that still have rows, or had some not long ago.
+    `memories` belong to the `sources`, which are the sources that have rows, and possibly some that had rows until
+    recently.
     """
 
-    owners: Ints  # [rows]
+    owners: Ints  # [rows], the source of each row
     hidden: Floats  # [rows, hidden]
     cell: Floats  # [rows, hidden]
     sources: Ints  # [sources]
@@ -140,7 +147,8 @@ class Seq2SeqRows:
 class Seq2SeqSteps:
     """The search of a seq2seq editor over a batch of sources.
 
-    A choice is the id of a token: of the vocabulary, or, from its size up, of the source's own tokens outside it.
+    A choice is the id of a token: of a token in the vocabulary, or, from the size of the vocabulary on, of a token of
+    the source outside it.
     """
 
     def __init__(self, editor: Seq2SeqEditor, memories: Memories, reading: Reading, vectors: Floats) -> None:
@@ -150,38 +158,39 @@ class Seq2SeqSteps:
         self._own = editor.writer.own_tokens(memories)
 
     def start(self) -> Seq2SeqRows:
-        """Return one row for each source."""
+        """Return one row per source."""
         hidden, cell = self._initial
         owners = np.arange(len(hidden))
         hidden, cell = self._read(owners, np.full_like(owners, START), hidden, cell)
         return Seq2SeqRows(owners, hidden, cell, owners, self._memories)
 
     def step(self, state: Seq2SeqRows, width: int, floor: Floats | None = None) -> tuple[Floats, Ints]:
-        """Return the log-probabilities of the best next choices of each row, and the choices."""
+        """Return the log-probabilities and the ids of the best next tokens, each [rows, at most width]."""
         return self._editor.writer.best(self._read_out(state), self._own.at(state.owners), width, floor)
 
     def ends(self, state: Seq2SeqRows, rows: Ints, choices: Ints) -> Mask:
-        """Return whether each row is complete when it takes its choice."""
+        """Return whether each choice is the end of the sequence: [n]."""
         ends: Mask = choices == END
         return ends
 
     def result(self, state: Seq2SeqRows, row: int, choice: int) -> None:
-        """Return what a row that is complete with a choice has come to."""
-        # A token is one choice, whatever the ways to write it: no two sequences of choices come to the same.
-        return
+        """Return None: different sequences of choices have different results.
+
+        A token is one choice, even if it can be both generated and copied.
+        """
 
     def advance(self, state: Seq2SeqRows, rows: Ints, choices: Ints) -> Seq2SeqRows:
-        """Return a state of those rows, each after its choice."""
+        """Return the state with the given rows, each after its choice."""
         owners = state.owners[rows]
         sources, memories = let_go(owners, state.sources, state.memories)
         hidden, cell = self._read(owners, choices, state.hidden[rows], state.cell[rows])
         return Seq2SeqRows(owners, hidden, cell, sources, memories)
 
     def _read(self, owners: Ints, tokens: Ints, hidden: Floats, cell: Floats) -> tuple[Floats, Floats]:
-        """Return the decoder's hidden state and cell after it has read a token a row."""
+        """Return the hidden state and the cell of the decoder, each [rows, hidden], after each row read a token."""
         return self._editor.lstm.step(self._editor.embedding(tokens), (hidden, cell), self._edit_gates[owners])
 
     def _read_out(self, state: Seq2SeqRows) -> Ways:
-        """Return the read-out of each row: [rows, ...]."""
+        """Return the distribution over tokens of each row: [rows, ...]."""
         beside = SideBySide.of(state.owners, state.sources)
         return self._editor.read_out(beside.table(state.hidden), state.memories).at(beside)

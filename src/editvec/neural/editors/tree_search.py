@@ -1,7 +1,7 @@
-"""The search of graph2tree: hypotheses are derivations, side by side with the states of its decoder.
+"""The search of graph2tree: hypotheses are derivations with the states of the decoder.
 
-A hypothesis refers to the hidden states of its past by their numbers in one pool, so that taking it further copies
-none of them.
+A hypothesis refers to the hidden states of its previous steps by their numbers in one pool, so that they are not copied
+when a hypothesis is extended.
 """
 
 from __future__ import annotations
@@ -27,55 +27,55 @@ if TYPE_CHECKING:
     from editvec.neural.editors.graph2tree import Graph2TreeEditor
 
 TEXT = 1 << 24
-"""A choice from here up is the id of a token; below are labels, Reduce, and then nodes to copy."""
+"""Choices from here on are ids of tokens. Below are labels, Reduce, and the nodes to copy, in this order."""
 
 
 class Nodes(NamedTuple):
-    """The graph of each before."""
+    """The nodes of the graph of each before."""
 
     states: Array  # [batch, most, dim]
     mask: Mask  # [batch, most]
-    forms: Ints  # [batch, most], the number of forms where a node cannot be copied
+    forms: Ints  # [batch, most], the form of each node; the number of forms if a node cannot be copied
 
     def at(self, rows: Ints) -> Nodes:
-        """Return those of some rows."""
+        """Return the nodes of some rows."""
         return Nodes(self.states[rows], self.mask[rows], self.forms[rows])
 
 
 class Kept(NamedTuple):
-    """What a source is remembered by."""
+    """The memory of each source."""
 
     nodes: Nodes
     memories: Memories
 
     def at(self, rows: Ints) -> Kept:
-        """Return the same of some rows."""
+        """Return the memories of some rows."""
         return Kept(self.nodes.at(rows), self.memories.at(rows))
 
 
 class Unnamed(str):
-    """Stands for a token that a search knows by its id alone."""
+    """A placeholder for a token of which a search knows only the id."""
 
     __slots__ = ("id",)
     id: int
 
     @classmethod
     def of(cls, identity: int) -> Unnamed:
-        """Return the one of an id; no text that is read looks like it."""
+        """Return the placeholder for an id; it differs from every text that is read."""
         made = cls(f"\0{identity}\0")
         made.id = identity
         return made
 
 
 class Pool:
-    """Hidden states by number; what is in stays."""
+    """A growing store of hidden states, by number. States are never removed."""
 
     def __init__(self, dim: int) -> None:
         self._states = np.empty((1024, dim), np.float32)
         self._size = 0
 
     def add(self, states: Floats) -> Ints:
-        """Return the numbers of some more: [rows] for `states` [rows, dim]."""
+        """Return the numbers of new states: [rows] for `states` [rows, dim]."""
         end = self._size + len(states)
         if end > len(self._states):
             grown = np.empty((2 * end, self._states.shape[1]), np.float32)
@@ -87,16 +87,17 @@ class Pool:
         return numbers
 
     def at(self, numbers: Ints) -> Floats:
-        """Return [rows, dim] for `numbers` [rows]."""
+        """Return the states with the given numbers: [rows, dim] for `numbers` [rows]."""
         return self._states[numbers]
 
 
 @dataclass(frozen=True, slots=True)
 class TreeRows:
-    """Hypotheses: the source of each, its derivation, and the decoder's state.
+    """The hypotheses of a search, as rows.
 
-    Also the slot that is due in it and whether a token is, where its hidden states so far are, and what is kept of the
-    sources that still have rows, or had some not long ago.
+    A row has its source, its derivation, the slot of its next decision, whether that decision is a token, the state of
+    the decoder, and the numbers of its hidden states so far. `kept` belongs to the `sources`, which are the sources
+    that have rows, and possibly some that had rows until recently.
     """
 
     owners: Ints  # [rows]
@@ -105,11 +106,11 @@ class TreeRows:
     writes: Mask  # [rows]
     hidden: Floats  # [rows, hidden]
     cell: Floats  # [rows, hidden]
-    past: Ints  # [rows, steps + 1], numbers of the pool, the start first
+    past: Ints  # [rows, steps + 1], numbers of states in the pool, starting with the initial state
     sources: Ints  # [sources]
     kept: Kept  # [sources, ...]
     after: dict[tuple[int, int], Derivation]
-    """What was looked at already: the derivation of a row after a choice."""
+    """A cache: the derivation of a row after a choice."""
 
 
 class Graph2TreeSteps:
@@ -127,9 +128,10 @@ class Graph2TreeSteps:
         self._names = [_names(each, ids) for each, ids in zip(self._sources, source.before.ids.tolist(), strict=True)]
 
     def _groups(self) -> tuple[Ints, Floats]:
-        """Return for each node the first one that holds the same subtree, and the mean of the states of all that do.
+        """Return, for each node, the first node with the same subtree, and the mean state of all such nodes.
 
-        [batch, most] and [batch, most, dim].
+        Shapes: the nodes have [batch, most], the means [batch, most, dim]. A mean is valid in the entry of the first
+        node.
         """
         states = self._nodes.states
         batch, most, dim = states.shape
@@ -144,7 +146,7 @@ class Graph2TreeSteps:
         return first, (sums / np.maximum(counts, 1)[:, None]).reshape(states.shape)
 
     def start(self) -> TreeRows:
-        """Return one row for each source."""
+        """Return one row per source."""
         hidden, cell = self._initial
         owners = np.arange(len(hidden))
         derivations = [Derivation.start(self._editor.grammar)] * len(hidden)
@@ -153,7 +155,7 @@ class Graph2TreeSteps:
         return self._read(owners, derivations, nothing, (hidden, cell), past, owners, Kept(self._nodes, self._memories))
 
     def step(self, state: TreeRows, width: int, floor: Floats | None = None) -> tuple[Floats, Ints]:
-        """Return the log-probabilities of the best next choices of each row, and the choices."""
+        """Return the log-probabilities and the numbers of the best next choices, each [rows, at most width]."""
         editor = self._editor
         beside = SideBySide.of(state.owners, state.sources)
         found = editor.read_out(state.hidden, state.slots, state.kept.nodes, beside)
@@ -172,7 +174,7 @@ class Graph2TreeSteps:
         text_probs, tokens = editor.writer.best(
             ways, self._own.at(owners), width, None if floor is None else floor[rows]
         )
-        # The end of a sequence is no token of a tree.
+        # END is not a token of a tree.
         text_probs[tokens == END] = -np.inf
         wide = max(log_probs.shape[1], text_probs.shape[1])
         log_probs, chosen = _widened(log_probs, wide, -np.inf), _widened(chosen, wide, 0)
@@ -181,17 +183,17 @@ class Graph2TreeSteps:
         return log_probs, chosen
 
     def ends(self, state: TreeRows, rows: Ints, choices: Ints) -> Mask:
-        """Return whether each row is complete when it takes its choice."""
+        """Return whether the tree of each row is complete after its choice: [n]."""
         return np.array([each.tree is not None for each in self._after(state, rows, choices)], np.bool_)
 
     def result(self, state: TreeRows, row: int, choice: int) -> Tokens:
-        """Return what a row that is complete with a choice has come to."""
+        """Return the tokens of the tree that a row has after a choice that completes it."""
         tree = state.after[row, choice].tree
         assert tree is not None
         return tree.tokens()
 
     def advance(self, state: TreeRows, rows: Ints, choices: Ints) -> TreeRows:
-        """Return a state of those rows, each after its choice."""
+        """Return the state with the given rows, each after its choice."""
         editor = self._editor
         owners = state.owners[rows]
         sources, kept = let_go(owners, state.sources, state.kept)
@@ -216,6 +218,7 @@ class Graph2TreeSteps:
         return found
 
     def _take(self, derivation: Derivation, owner: int, choice: int) -> Derivation:
+        """Return a derivation after one choice."""
         num_labels = self._editor.num_labels
         if choice >= TEXT:
             text = self._names[owner].get(choice - TEXT)
@@ -234,7 +237,7 @@ class Graph2TreeSteps:
         sources: Ints,
         kept: Kept,
     ) -> TreeRows:
-        """Return the rows after one more step, in which each has read its last action."""
+        """Return the rows after one more step, in which each row has read its last action."""
         slots, writes, opened = self._due(derivations)
         parent = self._pool.at(past[np.arange(len(past)), opened])
         inputs = np.concatenate([action, self._editor.slots(slots)], 1)
@@ -243,13 +246,17 @@ class Graph2TreeSteps:
         return TreeRows(owners, derivations, slots, writes, hidden, cell, past, sources, kept, {})
 
     def _due(self, derivations: Sequence[Derivation]) -> tuple[Ints, Mask, Ints]:
-        """Return for each derivation the slot that is due, whether a token is, and the step that opened its node."""
+        """Return the next decision of each derivation.
+
+        The decision consists of the number of the slot, whether the decision is a token, and the step that opened the
+        node around the slot. Each result has [rows].
+        """
         numbers = self._editor.grammar.slot_numbers
         slots, writes, opened = [], [], []
         for derivation in derivations:
             due = derivation.due
             if due is None:
-                raise UnseenError("a complete tree has no next step")
+                raise UnseenError("the tree is complete and has no next step")
             slots.append(numbers[due.slot])
             writes.append(isinstance(due, Text))
             opened.append(derivation.frame.opened if derivation.frame else 0)
@@ -263,4 +270,5 @@ def _names(source: SourceTree, ids: Sequence[int]) -> dict[int, str]:
 
 
 def _widened(values: NDArray[Any], width: int, fill: float) -> NDArray[Any]:
+    """Return a table padded with `fill` to `width` columns."""
     return np.pad(values, ((0, 0), (0, width - values.shape[1])), constant_values=fill)

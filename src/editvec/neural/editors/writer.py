@@ -1,7 +1,7 @@
 """Writing a token: generate it, copy it from before, or copy it from the context.
 
-The probability of a token is summed over every way to write it (section 3.1 of the paper). Shared by all editors, by
-training and search.
+The probability of a token is the sum over all ways to write it (section 3.1 of the paper). All editors share this code,
+in training and in search.
 """
 
 from __future__ import annotations
@@ -35,24 +35,25 @@ from editvec.neural.reading import Reading, TokenEmbedding
 from editvec.neural.vocab import FIRST_GENERATED, PAD, PLACE, UNKNOWN
 
 TINY = 1e-30
-"""Added to a probability before its logarithm is taken: what is impossible stays finite."""
+"""Added to a probability before the logarithm, so that the logarithm of an impossible event is finite."""
 _NEGLIGIBLE = 1e-5
-"""A search does not ask the generator, or its tail, where all of it is less likely than this."""
+"""A search skips the generator, or its tail, if its total probability is below this value."""
 _UNNOTICED = 0.01
-"""Nor where all of it is less than this share of what a token must have to survive: it would change no probability that
-matters by more."""
+"""A search also skips the generator, or its tail, if its total probability is below this share of the probability that
+a token needs to survive. The probabilities that matter would change by no more than this share."""
 _SPARED = 1e-4
-"""Training does not ask the generator for a token that is copied, and generated with no more than this share of its
-probability: three quarters of all tokens, after some epochs. A loss and its gradient change by no more than that."""
+"""Training skips the generator for a token that can be copied if generating it contributes at most this share of its
+probability. After some epochs, this holds for three quarters of all tokens. A loss and its gradient change by at
+most this share."""
 
 
 class Memory(NamedTuple):
-    """One source that a decoder attends to or copies from."""
+    """A source that a decoder attends to or copies from."""
 
     ids: Ints  # [batch, longest]
     states: Array  # [batch, longest, dim]
     mask: Mask  # [batch, longest]
-    tokens: Mask  # [batch, longest], the mask of what can be copied: not the mark of the edit's place
+    tokens: Mask  # [batch, longest], True for tokens that can be copied; False for the mark of the edit's position
 
     def at(self, rows: Ints) -> Memory:
         """Return the memory of some rows."""
@@ -60,13 +61,12 @@ class Memory(NamedTuple):
 
 
 class Memories(NamedTuple):
-    """What tokens are written from."""
+    """The sources that tokens are written from."""
 
     before: Memory
     context: Memory | None
     carried: Array | None = None
-    """What the edit vector says of the tokens that are added, in the words of the generator: [batch, token_skip,
-    dim]."""
+    """What the edit vector contributes for each added token, in the generator's space: [batch, token_skip, dim]."""
 
     def at(self, rows: Ints) -> Memories:
         """Return the memories of some rows."""
@@ -77,28 +77,29 @@ class Memories(NamedTuple):
 
 
 def _memory(tokens: Ragged, states: Array) -> Memory:
+    """Return the memory of tokens and their states."""
     return Memory(tokens.ids, states, tokens.mask, tokens.mask & (tokens.ids != PLACE))
 
 
 class Ways(NamedTuple):
-    """How a token would be written at n places of each source, before the ways are summed."""
+    """The distributions over the ways to write a token, at n steps of each source."""
 
-    states: Array  # [batch, n, dim], what the generator reads
-    ways: Array  # [batch, n, 3]: the probability to generate, to copy from before, to copy from context
-    before: Array  # [batch, n, longest before], where from
+    states: Array  # [batch, n, dim], the input of the generator
+    ways: Array  # [batch, n, 3], the probabilities of generating, copying from before, copying from the context
+    before: Array  # [batch, n, longest before], the distribution over positions to copy from
     context: Array | None  # [batch, n, longest context]
 
     def at(self, beside: SideBySide) -> Ways:
-        """Return those of the rows that stand in those places: [rows, ...]."""
+        """Return the distributions of the rows of a padded table: [rows, ...]."""
         states, ways, before = (beside.rows(part) for part in self[:3])
         return Ways(states, ways, before, None if self.context is None else beside.rows(self.context))
 
 
 class TokenWriter(Layer):
-    """The ways to write a token, and the choice between them.
+    """The layer that writes tokens.
 
-    `copy` off leaves generation alone. With `token_skip`, the generator reads a decoder's state plus what the edit
-    vector says of so many tokens, each as far as the state asks for it.
+    Without `copy`, tokens are only generated. With `token_skip`, the generator reads the decoder's state plus what the
+    edit vector contributes for that number of tokens, each weighted by a gate that depends on the state.
     """
 
     def __init__(
@@ -134,7 +135,7 @@ class TokenWriter(Layer):
         )
 
     def memories(self, source: SourceBatch, reading: Reading, vectors: Array) -> Memories:
-        """Return the memories of what a reader made of a source, and of an edit vector beside each."""
+        """Return the memories of the sources that a reader has read, and of their edit vectors [batch, edit_dim]."""
         return Memories(
             _memory(source.before, reading.before.all),
             None if reading.context is None else _memory(source.context, reading.context.all),
@@ -142,7 +143,7 @@ class TokenWriter(Layer):
         )
 
     def __call__(self, states: Array, memories: Memories) -> Ways:
-        """Return how a decoder with `states` [batch, n, dim] would write a token."""
+        """Return the distributions over the ways to write a token for decoder `states` [batch, n, dim]."""
         before, context, carried = memories
         words = states if carried is None else states + sigmoid(self.asked(states)) @ carried
         if not self.copy:
@@ -151,18 +152,21 @@ class TokenWriter(Layer):
         from_before = self.point_before(states, before.states, before.tokens)
         if context is None:
             return Ways(words, softmax(ways), from_before, None)
-        # An empty context is no way at all: neither in training nor in search.
+        # Nothing can be copied from an empty context, both in training and in search.
         there = np.ones((len(context.tokens), 1, 3), np.bool_)
         there[:, 0, 2] = context.tokens.any(1)
         ways = softmax(ways, there)
         return Ways(words, ways, from_before, self.point_context(states, context.states, context.tokens))
 
     def probability_of(self, found: Ways, ids: Ints, there: Mask, from_before: Copies, from_context: Copies) -> Array:
-        """Return the probability of the tokens `ids` [batch, n] where `there` is True, in order."""
+        """Return the probability of each token where `there` is True: [number of True cells], row by row.
+
+        Shapes: `ids` and `there` [batch, n].
+        """
         cells = np.flatnonzero(there)
         ids, ways = ids[there], take(found.ways.reshape(-1, found.ways.shape[-1]), cells)
-        # What is outside the vocabulary cannot be generated; UNKNOWN itself, which stands for what nobody can write,
-        # can: that is its loss.
+        # Tokens outside the vocabulary cannot be generated. UNKNOWN can: it stands for tokens that cannot be written,
+        # and its probability gives them a finite loss.
         known = ids < self.num_known
         if self.copy:
             total = ways[:, 1] * take(copied(found.before, from_before).reshape(-1), cells)
@@ -178,11 +182,11 @@ class TokenWriter(Layer):
         return total + place(take(ways, rows)[:, 0] * generated, rows, len(ids))
 
     def best(self, found: Ways, own: OwnTokens, width: int, floor: Floats | None = None) -> tuple[Floats, Ints]:
-        """Return the log-probabilities and ids of the `width` most likely tokens of each row.
+        """Return the log-probabilities and the ids of the `width` most likely tokens of each row.
 
-        `found` has one place a row, [rows, ...]. The tokens of a source are scored one by one; the generator's head,
-        and then its tail, where they are likely enough to matter at all: in a row where tokens below a `floor` do not,
-        more likely than that.
+        `found` has one step per row: [rows, ...]. The tokens of a source are always scored. The generator's head, and
+        then its tail, are scored only in the rows where they can matter: where they are likely enough and, with a
+        `floor` [rows], where they can lift a token above it.
         """
         board = _Board(own, own.weights(found), floor, width)
         head_end = FIRST_GENERATED + self.generator.head_size
@@ -198,27 +202,30 @@ class TokenWriter(Layer):
         return board.best()
 
     def own_tokens(self, memories: Memories) -> OwnTokens:
-        """Return what each source has to copy."""
+        """Return the tokens that each source has to copy."""
         return OwnTokens.of(memories) if self.copy else OwnTokens.none(len(memories.before.ids))
 
 
 def copied(weights: Array, copies: Copies) -> Array:
-    """Return the weight on all places that hold what a target needs: [...], for `weights` [..., places]."""
+    """Return the total weight of the positions that hold the token of each target.
+
+    Shapes: `weights` [..., positions]; the result has [...].
+    """
     *targets, places = weights.shape
     found = take(weights.reshape(-1), copies.targets * places + copies.places)
     return scatter_add(found, copies.targets, math.prod(targets)).reshape(targets)
 
 
 class OwnTokens(NamedTuple):
-    """The tokens of each source, each once, and which of them every place of a memory holds."""
+    """The distinct tokens of each source, and the token at each position of its memories."""
 
-    tokens: Ints  # [rows, most], ids; on padding the id PAD
+    tokens: Ints  # [rows, most], ids; PAD on padding
     before: Ints  # [rows, longest before], columns of `tokens`
     context: Ints | None  # [rows, longest context]
 
     @classmethod
     def of(cls, memories: Memories) -> OwnTokens:
-        """Return those of the sources that memories are of."""
+        """Return the tokens of the sources of memories."""
         parts = [memory for memory in (memories.before, memories.context) if memory is not None]
         ids = np.concatenate([np.where(memory.tokens, memory.ids, PAD) for memory in parts], 1)
         order = ids.argsort(1)
@@ -233,15 +240,15 @@ class OwnTokens(NamedTuple):
 
     @classmethod
     def none(cls, num_rows: int) -> OwnTokens:
-        """Return those of sources that nothing is copied from."""
+        """Return empty entries for sources that nothing is copied from."""
         return cls(np.full((num_rows, 1), PAD), np.empty((num_rows, 0), np.int64), None)
 
     def at(self, rows: Ints) -> OwnTokens:
-        """Return those of some rows."""
+        """Return the entries of some rows."""
         return OwnTokens(self.tokens[rows], self.before[rows], None if self.context is None else self.context[rows])
 
     def weights(self, found: Ways) -> Floats:
-        """Return how likely each token is copied: [rows, most]."""
+        """Return the probability that each token is copied: [rows, most]."""
         rows, most = self.tokens.shape
         first = (most * np.arange(rows))[:, None]
         cells, shares = (first + self.before).reshape(-1), (found.before * found.ways[:, 1:2]).reshape(-1)
@@ -253,7 +260,7 @@ class OwnTokens(NamedTuple):
 
 
 class _Board:
-    """The most likely tokens of each row: of those that its source has, and of parts of the vocabulary."""
+    """The most likely tokens of each row, collected from its source and from parts of the vocabulary."""
 
     def __init__(self, own: OwnTokens, copies: Floats, floor: Floats | None, width: int) -> None:
         self._own, self._copies, self._floor, self._width = own, copies, floor, width
@@ -261,9 +268,10 @@ class _Board:
         self._ids: list[Ints] = []
 
     def worth_a_look(self, part: range, mass: Floats) -> Ints:
-        """Return the rows in which a part of the vocabulary that has a `mass` in all may matter.
+        """Return the rows in which a part of the vocabulary has to be scored.
 
-        There it says something about tokens, generated and copied, that are likelier than the floor.
+        `mass` [rows] is the total probability of the part. A part has to be scored if it can change a token, generated
+        or copied, that is more likely than the floor.
         """
         likely = mass > _NEGLIGIBLE
         if self._floor is not None:
@@ -273,7 +281,7 @@ class _Board:
         return np.flatnonzero(likely)
 
     def add(self, part: range, rows: Ints, probabilities: Floats) -> None:
-        """Take in what a part of the vocabulary says in some rows: [some, part]."""
+        """Add the probabilities of a part of the vocabulary in some rows: [some, part]."""
         places, inside = self._places(part, rows)
         own, cells = places[inside], np.nonzero(inside)
         at = cells[0], own
@@ -286,22 +294,23 @@ class _Board:
         self._ids.append(ids)
 
     def best(self) -> tuple[Floats, Ints]:
-        """Return them as log-probabilities and ids."""
+        """Return the most likely tokens as log-probabilities and ids, each [rows, at most width]."""
         top, at = top_k(self._copies, self._width)
         ids = np.take_along_axis(self._own.tokens, at, 1)
         return most_likely(np.concatenate([top, *self._tops], 1), np.concatenate([ids, *self._ids], 1), self._width)
 
     def _places(self, part: range, rows: Ints | slice) -> tuple[Ints, Mask]:
-        """Return where in a part of the vocabulary the sources' own tokens stand, and whether they are there at all."""
+        """Return the positions of the sources' own tokens in a part of the vocabulary, and whether they are in it."""
         places = self._own.tokens[rows] - part.start
         inside = (places >= 0) & (places < len(part))
         return places, inside
 
 
 def most_likely(probabilities: Floats, choices: Ints, width: int) -> tuple[Floats, Ints]:
-    """Return the `width` most probable of each row's choices, as log-probabilities and choices.
+    """Return the log-probabilities and the choices of the `width` most probable choices of each row.
 
-    `probabilities` and `choices` [rows, any] → both [rows, at most width]; −∞ where something is impossible.
+    Shapes: `probabilities` and `choices` [rows, any]; both results have [rows, at most width]. The log-probability of
+    an impossible choice is −∞.
     """
     top, at = top_k(probabilities, width)
     log_probs = np.where(top > 0, np.log(top + np.float32(TINY)), np.float32(-np.inf))

@@ -1,4 +1,7 @@
-"""Edit encoders: edit → vector. One file each, one protocol, one line of registration here."""
+"""Edit encoders: they map an edit to a vector.
+
+Each encoder is one file that implements the protocol in `base`, and one line of registration here.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +35,19 @@ ENCODERS: Mapping[str, type[EditEncoder]] = {
 
 
 def encoder_class(config: ModelConfig) -> type[EditEncoder]:
-    """Return the class of the encoder that a config names."""
+    """Return the class of the encoder that a config names.
+
+    Raises:
+        UserError: There is no encoder of that name.
+    """
     if config.encoder not in ENCODERS:
-        raise UserError(f"no encoder {config.encoder!r}. There are: {', '.join(ENCODERS)}.")
+        raise UserError(f"no encoder {config.encoder!r}. Choose one of: {', '.join(ENCODERS)}.")
     return ENCODERS[config.encoder]
 
 
 def build_encoder(config: ModelConfig, num_known: int, num_kinds: int) -> EditEncoder:
-    """Return the encoder that a config names, over `num_known` ids of a vocabulary and `num_kinds` kinds of nodes."""
+    """Return the encoder that a config names.
+
+    `num_known` is the number of ids of the vocabulary, and `num_kinds` the number of kinds of nodes.
+    """
     return encoder_class(config).from_config(config, num_known, num_kinds)

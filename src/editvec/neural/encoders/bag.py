@@ -1,4 +1,4 @@
-"""`bag`: the sum of the embeddings of the tokens added ⊕ that of the tokens removed (the paper's bag of edits)."""
+"""`bag`: the sums of the embeddings of added and of removed tokens, concatenated (the paper's bag of edits)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from editvec.neural.reading import Read, TokenEmbedding
 
 
 class BagEncoder(EditEncoder):
-    """A token that was replaced counts as removed, what replaced it as added."""
+    """The bag-of-edits encoder.
+
+    When a token is replaced, the old token counts as removed and the new one as added.
+    """
 
     reads = False
 
@@ -27,13 +30,14 @@ class BagEncoder(EditEncoder):
         return cls(num_known=num_known, num_slots=config.unknown_slots, edit_dim=config.edit_dim)
 
     def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
-        """Return the vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""
+        """Return the vectors of a batch: [batch, edit_dim]."""
         alignment = batch.alignment
         changed = alignment.tags.ids != 0
         sides = (batch.target.after.ids, alignment.after), (batch.source.before.ids, alignment.before)
         return concat(*(self._sum(ids, places, changed) for ids, places in sides))
 
     def _sum(self, ids: Ints, places: Ints, changed: Mask) -> Array:
+        """Return the summed embeddings of the changed tokens of one side: [batch, edit_dim / 2]."""
         there = (changed & (places != NOWHERE))[..., None]
         embedded = self.embedding(np.take_along_axis(ids, np.maximum(places, 0), 1))
         return where(embedded, there).sum(1)

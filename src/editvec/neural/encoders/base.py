@@ -1,4 +1,4 @@
-"""What an edit encoder is."""
+"""The protocol of edit encoders."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ from editvec.neural.reading import Read
 
 
 class EditEncoder(Layer):
-    """Edits → vectors. It sees before and after."""
+    """A layer that maps edits to vectors. It sees both before and after."""
 
     edit_dim: int
     reads: bool = True
-    """Whether it uses what a reader made of the tokens; where not, `before` and `after` are None."""
+    """Whether the encoder uses tokens that a reader has read; if not, `before` and `after` are None."""
     needs_trees: bool = False
 
     @classmethod
     def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> Self:
-        """Return the encoder of a config, over `num_known` ids of a vocabulary and `num_kinds` kinds of nodes."""
+        """Return the encoder of a config.
+
+        `num_known` is the number of ids of the vocabulary, and `num_kinds` the number of kinds of nodes.
+        """
         raise NotImplementedError
 
     def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
-        """Return the vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""
+        """Return the vectors of a batch: [batch, edit_dim].
+
+        `before` and `after` are the tokens of the batch as a reader has read them.
+        """
         raise NotImplementedError

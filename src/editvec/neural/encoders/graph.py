@@ -1,7 +1,7 @@
-"""`graph`: both trees in one graph through a gated graph network (section 3.2 of the paper).
+"""`graph`: a gated graph network over both trees, which are connected where they match (section 3.2 of the paper).
 
-The trees are connected where they match. Two layers of five steps; each is pooled by a gated sum, and the two make the
-edit vector, as in the original code.
+It has two layers of five steps. The states of each layer are pooled by a gated sum; the two sums make up the edit
+vector, as in the original code.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from editvec.neural.reading import Read
 
 
 class GraphEncoder(EditEncoder):
-    """A node that is a token starts from the reader's state of it, another one from its kind; both know their tag."""
+    """The graph encoder.
+
+    The initial state of a token is the reader's state; that of any other node is the embedding of its kind. Both are
+    combined with the embedding of their tag.
+    """
 
     needs_trees = True
 
@@ -57,7 +61,7 @@ class GraphEncoder(EditEncoder):
         )
 
     def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
-        """Return the vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""
+        """Return the vectors of a batch: [batch, edit_dim]."""
         graph = batch.graph
         assert graph is not None and before is not None and after is not None
         nodes = self.kinds(graph.kinds)

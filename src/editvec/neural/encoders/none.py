@@ -1,4 +1,7 @@
-"""`none`: no encoder, the baseline. Its vectors are all alike, so the editor has only before and context."""
+"""`none`: no encoder, as a baseline.
+
+All vectors are equal, so the editor has only before and the context.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from editvec.neural.reading import Read
 
 
 class NoEncoder(EditEncoder):
-    """Every edit is the zero vector of one dimension."""
+    """An encoder that maps every edit to the zero vector of one dimension."""
 
     edit_dim = 1
     reads = False
@@ -23,5 +26,5 @@ class NoEncoder(EditEncoder):
         return cls()
 
     def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
-        """Return the vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""
+        """Return zero vectors: [batch, 1]."""
         return np.zeros((len(batch), self.edit_dim), np.float32)

@@ -1,11 +1,11 @@
 """`sequence`: a biLSTM over the alignment of before and after (section 3.2 of the paper).
 
-Each position is (tag, before token, after token); as in the original code the two tokens are states of the token
-reader, so that they carry their surroundings, and a side without a token is zeros.
+Each position is a tag, a token before and a token after. As in the original code, the two tokens are states of the
+token reader, so that they include their surroundings. A missing token is a zero vector.
 
-What a recurrent layer makes of a rare token is a matter of luck: it has hardly been trained on it. With `token_skip`,
-the embeddings of the tokens that an edit adds, and of those that it removes, also reach the vector by a linear map
-alone, the same for all tokens, so that what holds for frequent ones holds for rare ones.
+A recurrent layer is hardly trained on rare tokens, so its states for them are unreliable. With `token_skip`, the
+embeddings of the added and the removed tokens also reach the vector through a linear map that is the same for all
+tokens. What the map learns from frequent tokens then also holds for rare ones.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from editvec.neural.reading import Read
 
 
 class SequenceEncoder(EditEncoder):
-    """The final states of both directions are the edit vector, with what is carried added.
+    """The sequence encoder: the edit vector is the final states of both directions, plus the token skip.
 
-    The first tokens that are added have a map each; those from the `token_skip`-th on share one, and so do all that are
-    removed.
+    In the token skip, each of the first added tokens has its own map. The added tokens from the `token_skip`-th on
+    share one map, and so do all removed tokens.
     """
 
     def __init__(self, *, token_dim: int, tag_dim: int, edit_dim: int, token_skip: int) -> None:
@@ -45,7 +45,7 @@ class SequenceEncoder(EditEncoder):
         )
 
     def __call__(self, batch: Batch, before: Read | None, after: Read | None) -> Array:
-        """Return the vectors of a batch, whose tokens a reader has read: [batch, edit_dim]."""
+        """Return the vectors of a batch: [batch, edit_dim]."""
         assert before is not None and after is not None
         alignment = batch.alignment
         sides = [_at(before.all, alignment.before), _at(after.all, alignment.after)]
@@ -53,13 +53,13 @@ class SequenceEncoder(EditEncoder):
         return final + self._carried(alignment, before, after) if self.token_skip else final
 
     def _carried(self, alignment: AlignmentBatch, before: Read, after: Read) -> Array:
-        """Return what the changed tokens, each by itself, put into the vectors: [batch, edit_dim]."""
+        """Return the token skip of the vectors, a linear map of the changed tokens: [batch, edit_dim]."""
         changed = alignment.tags.mask & (alignment.tags.ids != TAGS.index(Tag.EQUAL))
         added = changed & (alignment.after != NOWHERE)
         removed = changed & (alignment.before != NOWHERE)
         batch, slots = len(added), self.token_skip
         row, column = added.nonzero()
-        # The first ones have a slot each, the others share the last.
+        # The first added tokens have a slot each; the others share the last slot.
         slot = row * slots + np.minimum(added.cumsum(1)[row, column] - 1, slots - 1)
         put_in = scatter_add(_tokens(after.embedded, row, alignment.after[row, column]), slot, batch * slots)
         row, column = removed.nonzero()
@@ -68,10 +68,14 @@ class SequenceEncoder(EditEncoder):
 
 
 def _tokens(embedded: Array, rows: Ints, places: Ints) -> Array:
-    """Return the tokens at `places` of `rows` [n]: `embedded` [batch, longest, dim] → [n, dim]."""
+    """Return the embeddings of tokens at `places` of `rows`: [n, dim].
+
+    Shapes: `embedded` [batch, longest, dim], `rows` and `places` [n].
+    """
     batch, longest, dim = embedded.shape
     return take(embedded.reshape(batch * longest, dim), rows * longest + places)
 
 
 def _at(states: Array, places: Ints) -> Array:
+    """Return the states at the given positions, zeros at NOWHERE: [batch, any, dim]."""
     return where(take_from_each(states, np.maximum(places, 0)), (places != NOWHERE)[..., None])

@@ -1,7 +1,8 @@
-"""What trees are legal, and how one is built step by step. Free of torch.
+"""The grammar of trees, and their construction step by step. This package does not use torch.
 
-A grammar is read from trees: which productions a kind of node has, which labels were ever seen in each slot of them.
-A derivation is a tree under construction; the oracle says which actions build a given tree, copying what it can.
+A grammar is read from trees: it records the productions of each kind of node, and the labels that occurred in each slot
+of a production. A derivation is a tree under construction. The oracle computes the actions that build a given tree, and
+copies subtrees where possible.
 """
 
 from editvec.neural.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Expand:
-    """ExpandR: fill the slot with a node, a list, a token or nothing, as the label says."""
+    """ExpandR: fill the slot with a node, a list, a token or nothing, according to the label."""
 
     label: int
 
 
 @dataclass(frozen=True, slots=True)
 class GenTerm:
-    """Write the text of the token that was chosen."""
+    """Write the text of the token whose label was chosen."""
 
     text: str
 
@@ -23,8 +23,8 @@ class GenTerm:
 class TreeCp:
     """Fill the slot with a subtree of `before`.
 
-    All of `sources`, places in its list of nodes, hold that subtree: they are one choice, and their probabilities add
-    up.
+    `sources` are the indices of all nodes of `before` that hold this subtree. They are one choice: their probabilities
+    are added.
     """
 
     sources: tuple[int, ...]
@@ -32,7 +32,7 @@ class TreeCp:
 
 @dataclass(frozen=True, slots=True)
 class Reduce:
-    """End the children of a node that may have any number of them."""
+    """End the list of children of a node that can have any number of children."""
 
 
 Action = Expand | GenTerm | TreeCp | Reduce

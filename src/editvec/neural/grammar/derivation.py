@@ -1,10 +1,10 @@
 """A tree under construction.
 
-Persistent: every action gives a new derivation and leaves the old one as it was, so that hypotheses of a search share
-what they have in common.
+A derivation is persistent: every action returns a new derivation and leaves the old one unchanged, so that the
+hypotheses of a search share their common parts.
 
-What leaves no choice is done at once: a slot in which only a list, a token or nothing was ever seen, a token whose text
-was always the same. Where a node is due there is always a choice, to copy one.
+Steps without a choice are taken at once: a slot in which only one list, one token or nothing ever occurred, and a token
+whose text was always the same. A slot for a node always leaves a choice, because a node can be copied.
 """
 
 from __future__ import annotations
@@ -18,42 +18,46 @@ _TOKEN_POSITION = 0
 
 
 class Text(NamedTuple):
-    """The text of a token is due."""
+    """The next decision is the text of a token."""
 
     slot: Slot
     label: int
 
 
 class Frame(NamedTuple):
-    """A node whose children are not all there."""
+    """A node that does not have all of its children yet."""
 
     label: int
     opened: int
-    """The step that opened it, for parent feeding; 0 for the root's own frame."""
+    """The step that opened the node, for parent feeding; 0 for the frame of the root."""
     children: tuple[Tree, ...]
     above: Frame | None
 
 
 class Derivation(NamedTuple):
-    """The frames that are open, innermost first; the token whose text is due; or the finished tree."""
+    """The open frames, innermost first; the token that needs a text; or the finished tree."""
 
     grammar: Grammar
     frame: Frame | None
     token: int | None
-    """The label of a token without its text yet."""
+    """The label of a token that has no text yet."""
     tree: Tree | None
-    """The positions of its tokens say nothing yet: `numbered`."""
+    """The finished tree. The positions of its tokens are not valid yet: see `numbered`."""
     num_steps: int
     due: Choice | Text | None = None
-    """What has to be decided next; None when the tree is complete."""
+    """The next decision; None when the tree is complete."""
 
     @classmethod
     def start(cls, grammar: Grammar) -> Derivation:
-        """Nothing is there yet."""
+        """Return a derivation in which no step has been taken."""
         return _settled(grammar, None, None, None, 0)
 
     def expand(self, label: int) -> Derivation:
-        """ExpandR."""
+        """Return the derivation after ExpandR.
+
+        Raises:
+            UnseenError: The label is not allowed in the slot.
+        """
         choice = self.due
         if not isinstance(choice, Choice) or label not in choice.labels:
             raise UnseenError(f"{self.grammar.labels[label].kind} in {self._where()}")
@@ -61,23 +65,35 @@ class Derivation(NamedTuple):
         return _settled(self.grammar, *_expanded(self.grammar, self.frame, label, step), step)
 
     def write(self, text: str) -> Derivation:
-        """GenTerm."""
+        """Return the derivation after GenTerm.
+
+        Raises:
+            UnseenError: The next decision is not a text.
+        """
         if self.token is None:
-            raise UnseenError("no token is due")
+            raise UnseenError("the next decision is not the text of a token")
         return self._with(_token(self.grammar, self.token, text))
 
     def copy(self, tree: Tree) -> Derivation:
-        """TreeCp."""
+        """Return the derivation after TreeCp.
+
+        Raises:
+            UnseenError: The subtree does not fit into the slot.
+        """
         label = self.copy_label(tree)
         if label is None:
             raise UnseenError(f"{tree.kind} in {self._where()}")
         return self._with(_in_field(tree, self.grammar.labels[label].field))
 
     def reduce(self) -> Derivation:
-        """Reduce."""
+        """Return the derivation after Reduce.
+
+        Raises:
+            UnseenError: The children of the node cannot end here.
+        """
         choice = self.due
         if not isinstance(choice, Choice) or not choice.may_end:
-            raise UnseenError("nothing can end here")
+            raise UnseenError("the children of the node cannot end here")
         assert self.frame is not None
         label, _, children, above = self.frame
         found = self.grammar.labels[label]
@@ -85,7 +101,7 @@ class Derivation(NamedTuple):
         return _settled(self.grammar, frame, None, tree, self.num_steps + 1)
 
     def copy_label(self, tree: Tree) -> int | None:
-        """Return the label of a subtree when it is copied to where the derivation is; None where it does not fit.
+        """Return the label of a subtree when it is copied into the current slot, or None if it does not fit.
 
         If several fields accept the subtree, the first is used, so copying is deterministic.
         """
@@ -93,11 +109,12 @@ class Derivation(NamedTuple):
         return self.grammar.copy_label(due.slot, tree) if isinstance(due, Choice) else None
 
     def _with(self, child: Tree) -> Derivation:
-        """After a step that put in a child."""
+        """Return the derivation after a step that added a child."""
         frame, tree = _added(self.grammar, self.frame, child)
         return _settled(self.grammar, frame, None, tree, self.num_steps + 1)
 
     def _where(self) -> str:
+        """Return a description of the current slot for error messages."""
         if self.frame is None:
             return "the root"
         production = self.grammar.labels[self.frame.label]
@@ -106,8 +123,8 @@ class Derivation(NamedTuple):
 
 
 def _settled(grammar: Grammar, frame: Frame | None, token: int | None, tree: Tree | None, step: int) -> Derivation:
-    """Return the derivation with that in it, after everything that leaves no choice."""
-    # A search makes dozens of derivations for every edit: what stands between two choices is none.
+    """Return the derivation in this state, after all steps that leave no choice."""
+    # A search makes dozens of derivations per edit, so no derivation is made between two choices.
     while tree is None:
         choice = grammar.start if frame is None else grammar.choice_at(frame.label, len(frame.children))
         if token is None:
@@ -126,7 +143,10 @@ def _settled(grammar: Grammar, frame: Frame | None, token: int | None, tree: Tre
 def _expanded(
     grammar: Grammar, frame: Frame | None, label: int, step: int
 ) -> tuple[Frame | None, int | None, Tree | None]:
-    """Return the innermost frame after a label in its slot, the label of a token that is due, and the finished tree."""
+    """Return the state after the next slot is filled according to a label.
+
+    The state consists of the innermost frame, the label of a token that needs a text, and the finished tree.
+    """
     found = grammar.labels[label]
     if found.shape is SlotKind.TOKEN:
         return frame, label, None
@@ -140,7 +160,10 @@ def _expanded(
 
 
 def _added(grammar: Grammar, frame: Frame | None, child: Tree) -> tuple[Frame | None, Tree | None]:
-    """Return the innermost frame with one child more, after the full ones are closed, and the finished tree."""
+    """Return the innermost frame after a child is added, and the finished tree if the tree is complete.
+
+    Frames that have all of their children are closed.
+    """
     while frame is not None:
         label, opened, children, above = frame
         children = (*children, child)
@@ -152,11 +175,13 @@ def _added(grammar: Grammar, frame: Frame | None, child: Tree) -> tuple[Frame | 
 
 
 def _token(grammar: Grammar, label: int, text: str) -> Tree:
+    """Return a token with a label and a text."""
     found = grammar.labels[label]
     return Tree(found.kind, found.field, (), text, _TOKEN_POSITION, True)
 
 
 def _in_field(tree: Tree, field: str) -> Tree:
+    """Return the tree as the child in a field."""
     if tree.field == field:
         return tree
     return Tree(tree.kind, field, tree.children, tree.text, tree.position, tree.leaf)

@@ -1,10 +1,12 @@
-"""What trees are legal, read from trees.
+"""The grammar of trees, learned from trees.
 
-A *label* is what can fill a slot: a field and what stands in it (a node of a production, a list, a token, nothing). A
-*production* is a kind of node with the fields of its children; a kind that has more than a few shapes in the data, and
-every list, is *open*: its children come one by one, until Reduce. The root has a production of its own. A *slot* is a
-place in a production (or the next child of an open one); the grammar knows every label that was seen in it, and the
-text of a token that is always the same.
+- A *label* is what can fill a slot: a field, and what stands in it (a node of a production, a list, a token or
+  nothing).
+- A *production* is a kind of node with the fields of its children. A kind with many different sequences of fields in
+  the data is *open*, and so is every list: the children are added one by one until Reduce. The root has its own
+  production.
+- A *slot* is a position in a production, or the next child of an open production. The grammar knows every label that
+  occurred in a slot, and the text of a token that was always the same.
 """
 
 from __future__ import annotations
@@ -24,37 +26,37 @@ from editvec.core.files import write_atomically
 from editvec.syntax.tree import ABSENT, LIST, Tree
 
 _MOST_SHAPES = 8
-"""A kind with more different sequences of fields than this is open."""
+"""Maximum number of different sequences of fields of a kind; a kind with more is open."""
 
 OPEN = None
 ROOT = -1
-"""The production that the root stands in."""
+"""The number of the production that contains the root."""
 ROOT_FIELD = "<root>"
 NEXT = -1
-"""The place of the next child of an open production."""
+"""The position of the next child of an open production."""
 
 
 class SlotKind(IntEnum):
-    """What kind of thing fills a slot."""
+    """The kinds of content of a slot."""
 
     NODE = 0
     LIST = 1
     TOKEN = 2
     SILENT = 3
-    """A leaf that is not among the tokens: an optional one that is absent, the braces of a wrapping block."""
+    """A leaf that is not a token: an absent optional leaf, or the braces of a wrapping block."""
     ABSENT = 4
 
 
 class Label(NamedTuple):
-    """A field and what stands in it."""
+    """A field and its content."""
 
     field: str
     shape: SlotKind
     kind: str
     text: str | None
-    """Of a silent leaf."""
+    """The text of a silent leaf."""
     fields: tuple[str, ...] | None
-    """Of a node's children; OPEN for lists and for kinds with many shapes."""
+    """The fields of a node's children; OPEN for lists and for kinds with many sequences of fields."""
 
 
 class Production(NamedTuple):
@@ -70,54 +72,54 @@ Form = tuple[str, tuple[str, ...] | None]
 
 
 class Slot(NamedTuple):
-    """A place in a production, or NEXT for the next child of an open one; in ROOT, the root."""
+    """A position in a production; NEXT for the next child of an open production. ROOT contains the root."""
 
     production: int
     place: int
 
 
 class Choice(NamedTuple):
-    """A slot is due: one of these labels, a copy of a node that has one of them, or, where it may end, Reduce."""
+    """The options in a slot: one of the labels, a copy of a node that has one of them, or, if `may_end`, Reduce."""
 
     slot: Slot
     labels: tuple[int, ...]
     may_end: bool
     sole: int | None
-    """The label that leaves no choice: nothing else was ever seen in the slot, and no node that could be copied."""
+    """The only possible label, if nothing else occurred in the slot and it is not a node, which could be copied."""
 
 
 class UnseenError(ValueError):
-    """A tree holds what the grammar has never seen."""
+    """A tree contains something that does not occur in the grammar."""
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """Labels by number, productions by number, and what may stand in each slot.
+    """The labels and productions, with their numbers, and the labels that each slot allows.
 
     The production of a label that is a node or a list is `production_of[label]`.
     """
 
     labels: tuple[Label, ...]
     slots: Mapping[Slot, tuple[int, ...]]
-    """The labels of each slot, in order."""
+    """The labels of each slot, in ascending order."""
     fixed: Mapping[tuple[Slot, int], str]
-    """The text of a token that was always the same in a slot."""
+    """The text of each token that was always the same in a slot."""
     open_kinds: frozenset[str] = field(default_factory=frozenset)
 
     @cached_property
     def number_of(self) -> Mapping[Label, int]:
-        """The number of each label."""
+        """Return the number of each label."""
         return {label: number for number, label in enumerate(self.labels)}
 
     @cached_property
     def productions(self) -> tuple[Production, ...]:
-        """The productions, in order of first label."""
+        """Return the productions, in the order of their first labels."""
         found = (_production(label) for label in self.labels if label.shape in (SlotKind.NODE, SlotKind.LIST))
         return tuple(dict.fromkeys(found))
 
     @cached_property
     def production_of(self) -> tuple[int, ...]:
-        """For each label the number of its production; ROOT for what has no children."""
+        """Return the number of the production of each label; ROOT for labels without children."""
         numbers = {production: number for number, production in enumerate(self.productions)}
         return tuple(
             numbers[_production(label)] if label.shape in (SlotKind.NODE, SlotKind.LIST) else ROOT
@@ -126,14 +128,18 @@ class Grammar:
 
     @cached_property
     def kind_numbers(self) -> Mapping[str, int]:
-        """The kinds of nodes and tokens, numbered from 1; 0 is left for those that are not known."""
+        """Return the kinds of nodes and tokens, numbered from 1; 0 stands for unknown kinds."""
         kinds = dict.fromkeys(
             label.kind for label in self.labels if label.shape not in (SlotKind.SILENT, SlotKind.ABSENT)
         )
         return {kind: number for number, kind in enumerate(kinds, 1)}
 
     def label_of(self, tree: Tree, field: str) -> int:
-        """Return the number of a tree's label when it stands in a field; UnseenError where there is none."""
+        """Return the number of a tree's label when the tree stands in a field.
+
+        Raises:
+            UnseenError: The grammar has no such label.
+        """
         label = label_of(tree, field, self.open_kinds)
         number = self.number_of.get(label)
         if number is None:
@@ -144,23 +150,24 @@ class Grammar:
 
     @cached_property
     def slot_numbers(self) -> Mapping[Slot, int]:
-        """The slots, numbered."""
+        """Return the numbers of the slots."""
         return {slot: number for number, slot in enumerate(self.slots)}
 
     @cached_property
     def form_numbers(self) -> Mapping[Form, int]:
-        """The forms of nodes, numbered: what decides where a copy of one fits."""
+        """Return the numbers of the forms of nodes; the form decides where a node can be copied."""
         forms = ((label.kind, label.fields) for label in self.labels if label.shape is SlotKind.NODE)
         return {form: number for number, form in enumerate(dict.fromkeys(forms))}
 
     def form_of(self, tree: Tree) -> int | None:
-        """Return the number of a node's form; None where no node of the grammar has it."""
+        """Return the number of a node's form, or None if no node of the grammar has it."""
         fields = OPEN if tree.kind in self.open_kinds else tuple(child.field for child in tree.children)
         return self.form_numbers.get((tree.kind, fields))
 
     @cached_property
     def _copied_as(self) -> Mapping[tuple[Slot, Form], int]:
-        # The root is never copied: what stands in it has slots of its own.
+        """Return the label that a node of each form has when it is copied into each slot."""
+        # The root is never copied; its children have their own slots.
         found: dict[tuple[Slot, Form], int] = {}
         for slot, options in self.slots.items():
             for option in options:
@@ -170,23 +177,26 @@ class Grammar:
         return found
 
     def copy_label(self, slot: Slot, tree: Tree) -> int | None:
-        """Return the label that a subtree has when it is copied into a slot; None where it does not fit."""
+        """Return the label of a subtree when it is copied into a slot, or None if it does not fit."""
         fields = OPEN if tree.kind in self.open_kinds else tuple(child.field for child in tree.children)
         return self._copied_as.get((slot, (tree.kind, fields)))
 
     def copy_field(self, slot: Slot, label: Label) -> str | None:
-        """Return the field that a copy of a node with this label stands in when it goes into a slot."""
+        """Return the field that a node with this label has when it is copied into a slot."""
         number = self._copied_as.get((slot, (label.kind, label.fields)))
         return None if number is None else self.labels[number].field
 
     def copyable(self) -> Iterator[tuple[int, int]]:
-        """Pairs of a slot's number and the number of a form that can be copied into it."""
+        """Yield pairs of the number of a slot and the number of a form that can be copied into it."""
         for slot, form in self._copied_as:
             yield self.slot_numbers[slot], self.form_numbers[form]
 
     @cached_property
     def shortest(self) -> Mapping[Slot, int]:
-        """For each slot the label with which a tree ends soonest: following these, every derivation ends."""
+        """Return, for each slot, the label that leads to a complete tree in the fewest levels.
+
+        A derivation that always takes these labels ends.
+        """
         heights = {number: 0 for number, label in enumerate(self.labels) if not label.fields}
         while True:
             found = dict(heights)
@@ -206,38 +216,43 @@ class Grammar:
         return {
             slot: min(options, key=lambda option: (heights.get(option, infinite), option))
             for slot, options in self.slots.items()
-            if options  # a list that was always empty has none: it only ends
+            if options  # a list that was always empty has no labels, it can only end
         }
 
     @cached_property
     def start(self) -> Choice:
-        """What a tree begins with."""
+        """Return the first choice of a derivation."""
         return self._choice(Slot(ROOT, 0))
 
     def choice_at(self, label: int, place: int) -> Choice:
-        """Return what is due of a label's next child, when `place` are there."""
+        """Return the choice for the next child of a label, after `place` children."""
         choices = self._choices_at[label]
         return choices[place] if self.labels[label].fields else choices[0]
 
     @cached_property
     def _choices_at(self) -> tuple[tuple[Choice, ...], ...]:
+        """Return the choices for the children of each label."""
         return tuple(
             tuple(map(self._choice, self.slots_of(label) or [Slot(self.production_of[label], NEXT)]))
             for label in range(len(self.labels))
         )
 
     def _choice(self, slot: Slot) -> Choice:
+        """Return the choice in a slot."""
         labels, may_end = self.slots.get(slot, ()), slot.place == NEXT
         settled = not may_end and len(labels) == 1 and self.labels[labels[0]].shape is not SlotKind.NODE
         return Choice(slot, labels, may_end, labels[0] if settled else None)
 
     def slots_of(self, label: int) -> list[Slot]:
-        """Return the slots that a label opens, all to be filled; an open production need not have children."""
+        """Return the slots that a label opens and that must be filled.
+
+        The result is empty for open productions, because they can have no children.
+        """
         fields = self.labels[label].fields
         return [Slot(self.production_of[label], place) for place in range(len(fields or ()))]
 
     def to_json(self) -> Any:
-        """Return the grammar as JSON."""
+        """Return the content of `grammar.json`."""
         return {
             "labels": [list(label) for label in self.labels],
             "slots": [[*slot, list(options)] for slot, options in self.slots.items()],
@@ -247,33 +262,42 @@ class Grammar:
 
     @classmethod
     def from_json(cls, data: Any) -> Grammar:
-        """Return what `to_json` gave; ValueError or the like where it is something else."""
+        """Return the grammar that `to_json` wrote.
+
+        Raises:
+            ValueError: The data is not a grammar; other malformed data raises KeyError or TypeError.
+        """
         labels = tuple(
             Label(str(name), SlotKind(shape), str(kind), text, None if fields is None else tuple(map(str, fields)))
             for name, shape, kind, text, fields in data["labels"]
         )
         slots = {Slot(int(p), int(at)): tuple(map(int, options)) for p, at, options in data["slots"]}
         if any(not 0 <= option < len(labels) for options in slots.values() for option in options):
-            raise ValueError("a slot names a label that is not there")
+            raise ValueError("a slot has a label that does not exist")
         if any(not options and slot.place != NEXT for slot, options in slots.items()):
-            raise ValueError("a slot takes nothing at all")
+            raise ValueError("a slot has no label")
         fixed = {(Slot(int(p), int(at)), int(label)): str(text) for p, at, label, text in data["fixed"]}
         return cls(labels, slots, fixed, frozenset(map(str, data["open"])))
 
     def save(self, path: Path) -> None:
-        """Write it as JSON."""
+        """Write the grammar as JSON."""
         write_atomically(path, orjson.dumps(self.to_json()))
 
     @classmethod
     def load(cls, path: Path) -> Grammar:
-        """Read what `save` wrote."""
+        """Return the grammar that `save` wrote.
+
+        Raises:
+            BadInputError: The file does not exist or is not a grammar.
+        """
         try:
             return cls.from_json(orjson.loads(path.read_bytes()))
         except (ValueError, KeyError, TypeError, OSError) as error:
-            raise BadInputError(path, None, f"not a grammar ({error})") from None
+            raise BadInputError(path, None, f"not a grammar ({error}). Train again, or copy the file again.") from None
 
 
 def _production(label: Label) -> Production:
+    """Return the production of a label."""
     return Production(label.kind, label.fields, label.field == ROOT_FIELD)
 
 
@@ -292,7 +316,7 @@ def label_of(tree: Tree, field: str, open_kinds: frozenset[str]) -> Label:
 
 
 def learn(trees: Iterable[Tree]) -> Grammar:
-    """Return the grammar of trees, which are gone through once."""
+    """Return the grammar of trees. The trees are read once."""
     builder = _Builder()
     for tree in trees:
         builder.add(tree)
@@ -303,14 +327,18 @@ _NONE: frozenset[str] = frozenset()
 
 
 class _Builder:
-    """Collects labels and slots as if no kind were open; which ones are is known at the end."""
+    """A collector of labels and slots.
+
+    It treats no kind as open, because which kinds are open is known only at the end.
+    """
 
     def __init__(self) -> None:
         self.shapes: dict[str, set[tuple[str, ...]]] = defaultdict(set)
         self.seen: dict[tuple[Production | None, int], dict[Label, set[str]]] = defaultdict(dict)
-        """What stands in each place of a production (None for the root's own), with the texts of tokens, up to two."""
+        """The labels in each position of a production (None: the root's), with at most two texts of each token."""
 
     def add(self, tree: Tree) -> None:
+        """Add the labels and slots of a tree."""
         stack: list[tuple[Tree, Production | None, int, str]] = [(tree, None, 0, ROOT_FIELD)]
         while stack:
             node, around, place, name = stack.pop()
@@ -328,7 +356,7 @@ class _Builder:
                     stack += [(child, production, NEXT, child.field) for child in node.children]
 
     def grammar(self) -> Grammar:
-        """Labels, productions and slots have the numbers of first occurrence."""
+        """Return the grammar; labels, productions and slots are numbered by first occurrence."""
         open_kinds = frozenset(kind for kind, found in self.shapes.items() if len(found) > _MOST_SHAPES)
 
         def opened(label: Label) -> Label:
@@ -366,7 +394,7 @@ class _Builder:
 
 
 def same_tree(first: Tree, second: Tree) -> bool:
-    """Return whether two trees are the same but for the positions of their tokens and the root's own field."""
+    """Return whether two trees are equal, except for token positions and the field of the root."""
     pairs: list[tuple[Tree, Tree]] = [(first, second)]
     while pairs:
         one, other = pairs.pop()

@@ -1,4 +1,7 @@
-"""Which actions make `after`: top-down, and wherever a subtree of `before` will do, the largest one is copied."""
+"""The actions that build `after`.
+
+The oracle works top-down. Where subtrees of `before` can be copied, it copies the largest one.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,16 @@ _Form = tuple[object, ...]
 
 @dataclass(slots=True)
 class SourceTree:
-    """The nodes of `before`, and which of them are the same subtree."""
+    """The nodes of `before`, and which of them hold the same subtree."""
 
     nodes: list[Tree]
     places: dict[Key, tuple[int, ...]]
-    """For each different subtree that can be copied the places where it stands."""
+    """For each distinct subtree that can be copied, the indices of the nodes that hold it."""
     _keys: dict[_Form, Key] = field(repr=False)
 
     @classmethod
     def of(cls, before: Tree) -> SourceTree:
-        """Return the source that a tree is."""
+        """Return the source for a tree."""
         nodes = before.nodes()
         keys: dict[_Form, Key] = {}
         known: dict[int, tuple[Key, int]] = {}
@@ -40,9 +43,10 @@ class SourceTree:
         return cls(nodes, {key: tuple(places) for key, places in found.items()}, keys)
 
     def same(self, tree: Tree) -> dict[int, tuple[int, ...]]:
-        """Return, for each subtree of a tree that also stands in the source, the places there, by its `id`.
+        """Return the subtrees of a tree that also occur in the source.
 
-        Single tokens and lists are none of them.
+        The result maps the `id` of each such subtree to the indices of the equal nodes in the source. Single tokens and
+        lists are not included.
         """
         known: dict[int, tuple[Key, int]] = {}
         _number(tree, self._keys, known, grow=False)
@@ -54,14 +58,14 @@ _NEW: Key = -1
 
 
 def _number(tree: Tree, keys: dict[_Form, Key], known: dict[int, tuple[Key, int]], *, grow: bool) -> tuple[Key, int]:
-    """Note, by its `id`, a key and the size of each subtree.
+    """Record a key and the size of each subtree, by the `id` of the subtree, and return those of the whole tree.
 
-    Two subtrees share a key exactly when they are the same, whatever field they stand in themselves; unless the keys
-    may `grow`, what has none yet is _NEW.
+    Two subtrees have the same key exactly if they are equal, whatever field they stand in. Unless `grow` is set, a
+    subtree without a known key gets _NEW.
     """
     if tree.leaf:
         is_token = tree.position >= 0
-        # Of even length, as that of a node never is.
+        # Its length is even; the length of a node's form is odd, so the two cannot be equal.
         form: _Form = (tree.kind, tree.text, is_token, None)
         size = 1 if is_token else 0
     else:
@@ -83,7 +87,10 @@ def _number(tree: Tree, keys: dict[_Form, Key], known: dict[int, tuple[Key, int]
 
 
 class Step(NamedTuple):
-    """An action, the slot in which it is taken, and the step, from 1, that opened the node around it; 0 for none."""
+    """An action and where it is taken.
+
+    `opened` is the step that opened the node around the slot, numbered from 1; 0 if there is none.
+    """
 
     action: Action
     slot: Slot
@@ -91,25 +98,37 @@ class Step(NamedTuple):
 
 
 def derive(grammar: Grammar, source: SourceTree, after: Tree) -> list[Action]:
-    """Return the actions that build `after`; UnseenError where the grammar does not allow it."""
+    """Return the actions that build `after`.
+
+    Raises:
+        UnseenError: The grammar does not allow `after`.
+    """
     return [step.action for step in derive_steps(grammar, source, after)]
 
 
 def derive_steps(grammar: Grammar, source: SourceTree, after: Tree) -> list[Step]:
-    """Return the actions that build `after`, each with where it is taken."""
+    """Return the actions that build `after`, each with its slot and the step that opened its node.
+
+    Raises:
+        UnseenError: The grammar does not allow `after`.
+    """
     oracle = _Oracle(grammar, source.same(after))
     oracle.build(after, Slot(ROOT, 0), ROOT_FIELD, 0)
     return oracle.steps
 
 
 class _Oracle:
-    """Follows `after`, and notes what a derivation would have to be told: all that it does not do by itself."""
+    """A traversal of `after` that records the actions which a derivation needs.
+
+    Steps that a derivation takes by itself are not recorded.
+    """
 
     def __init__(self, grammar: Grammar, same: dict[int, tuple[int, ...]]) -> None:
         self.grammar, self.same = grammar, same
         self.steps: list[Step] = []
 
     def build(self, node: Tree, slot: Slot, field: str, opened: int) -> None:
+        """Record the actions that build a node in a slot."""
         grammar = self.grammar
         options = grammar.slots.get(slot, ())
         number = grammar.label_of(node, field)
@@ -119,7 +138,7 @@ class _Oracle:
         shape = label.shape
         if shape is SlotKind.NODE:
             places = self.same.get(id(node))
-            # A copy goes into the first field that can take it, which need not be the one that is wanted.
+            # A copy goes into the first field that accepts it, which can be another field than the required one.
             if places and grammar.copy_field(slot, label) == field:
                 self.steps.append(Step(TreeCp(places), slot, opened))
                 return
@@ -131,6 +150,7 @@ class _Oracle:
             self._fill(node, number, label.fields)
 
     def _write(self, token: Tree, slot: Slot, label: int, opened: int) -> None:
+        """Record the action that writes the text of a token, unless the text is fixed."""
         text = self.grammar.fixed.get((slot, label))
         if token.text is None or (text is not None and text != token.text):
             raise UnseenError(f"{token.text!r} in {_where(self.grammar, slot)}")
@@ -138,6 +158,7 @@ class _Oracle:
             self.steps.append(Step(GenTerm(token.text), slot, opened))
 
     def _fill(self, node: Tree, label: int, fields: tuple[str, ...] | None) -> None:
+        """Record the actions that build the children of a node."""
         production = self.grammar.production_of[label]
         mine = len(self.steps)
         if fields is OPEN:
@@ -151,6 +172,7 @@ class _Oracle:
 
 
 def _where(grammar: Grammar, slot: Slot) -> str:
+    """Return a description of a slot for error messages."""
     if slot.production == ROOT:
         return "the root"
     production = grammar.productions[slot.production]
@@ -158,12 +180,16 @@ def _where(grammar: Grammar, slot: Slot) -> str:
 
 
 def replay(grammar: Grammar, source: SourceTree, actions: Iterable[Action]) -> Tree:
-    """Return the tree that actions build from a source."""
+    """Return the tree that the actions build from a source.
+
+    Raises:
+        UnseenError: The grammar does not allow an action, or the actions end before the tree is complete.
+    """
     derivation = Derivation.start(grammar)
     for action in actions:
         derivation = take(derivation, source, action)
     if derivation.tree is None:
-        raise UnseenError("the actions end before the tree does")
+        raise UnseenError("the actions end before the tree is complete")
     return numbered(derivation.tree)
 
 

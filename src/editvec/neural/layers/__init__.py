@@ -1,1 +1,4 @@
-"""Layers with no domain word in them. They take keyword arguments and arrays whose shapes they state."""
+"""General neural network layers, independent of edits and source code.
+
+Layers take keyword arguments, and arrays whose shapes they document.
+"""

@@ -1,4 +1,4 @@
-"""Where to look: scores of queries against keys, normalised over what is there."""
+"""Attention: scores of queries against keys, normalised over the valid keys."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ from editvec.neural.layers.layer import Layer, Linear
 
 
 class Attention(Layer):
-    """Bilinear attention: softmax over keys of query · W · key.
+    """Bilinear attention: the softmax over keys of query · W · key.
 
-    Also the pointer of a copy mechanism, which is nothing but attention weights taken as probabilities.
+    It is also the pointer of a copy mechanism, which uses attention weights as probabilities.
     """
 
     def __init__(self, *, query_dim: int, key_dim: int) -> None:
         self.project = Linear(query_dim, key_dim, bias=False)
 
     def __call__(self, queries: Array, keys: Array, mask: Mask) -> Array:
-        """Return weights [batch, n, m] of queries for keys, where the mask is True.
+        """Return the attention weights: [batch, n, m].
 
-        `queries` [batch, n, query_dim], `keys` [batch, m, key_dim], `mask` [batch, m]. Where it is nowhere True the
-        weights are all alike.
+        Shapes: `queries` [batch, n, query_dim], `keys` [batch, m, key_dim], `mask` [batch, m], True for valid keys. In
+        a row whose mask is False everywhere, all weights are equal.
         """
         return self.weigh(self.project(queries), keys, mask)
 
     def weigh(self, projected: Array, keys: Array, mask: Mask) -> Array:
-        """Return the same for queries that were projected already: [batch, n, key_dim]."""
+        """Return the attention weights for queries that are already projected: [batch, n, m].
+
+        Shapes: `projected` [batch, n, key_dim], `keys` [batch, m, key_dim], `mask` [batch, m].
+        """
         return softmax(projected @ keys.mT, mask[:, None, :])

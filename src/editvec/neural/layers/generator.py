@@ -1,8 +1,8 @@
-"""The last layer over a large vocabulary, where half of the training time goes.
+"""The output layer over a large vocabulary, which takes half of the training time.
 
-Choices are in the order of their frequency. With a head, the frequent ones and one more, "something of the tail", are
-scored first, and the tail only where it is asked for: most targets are in the head, and so is most of what a search
-looks at (Grave et al., 2017, with a tail of one cluster).
+Choices are ordered by frequency. If the layer has a head, it first scores the frequent choices and one extra choice
+that stands for the tail as a whole. The tail is scored only if it is needed: most targets are in the head, and so are
+most choices that a search considers (Grave et al., 2017, with a tail of one cluster).
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from editvec.neural.layers.layer import Embedding, Layer, Linear, Weight, nothin
 
 
 class Spread(NamedTuple):
-    """Probabilities over choices, the tail left out."""
+    """Probabilities of the head's choices and of the tail as a whole."""
 
     head: Floats  # [n, head size]
-    tail: Floats | None  # [n], of all choices of the tail together; None where there is no tail
+    tail: Floats | None  # [n], the total probability of the tail; None without a tail
 
 
 class ChoiceScores(Layer):
-    """States → scores; with `tied_to` the weights are rows of an embedding, from `first_row` on."""
+    """A linear layer that maps states to the scores of choices.
+
+    With `tied_to`, the weights are rows of an embedding, starting at `first_row`.
+    """
 
     def __init__(self, dim: int, num_choices: int, tied_to: Embedding | None, first_row: int) -> None:
         self.num_choices, self.tied_to, self.first_row = num_choices, tied_to, first_row
@@ -33,14 +36,17 @@ class ChoiceScores(Layer):
 
     @property
     def weight(self) -> Array:
-        """The weights [num_choices, dim]."""
+        """Return the weights: [num_choices, dim]."""
         if self.tied_to is None:
             return self.own_weight.value
         return self.tied_to.weight.value[self.first_row : self.first_row + self.num_choices]
 
 
 class Generator(Layer):
-    """States → a distribution over `num_choices`. `head_size` 0 has no tail."""
+    """A layer that maps states to a distribution over `num_choices` choices.
+
+    With a `head_size` of 0, there is no tail.
+    """
 
     def __init__(
         self,
@@ -63,7 +69,10 @@ class Generator(Layer):
             )
 
     def probability_of(self, states: Array, choices: Ints) -> Array:
-        """Return the probability of one choice a state: `states` [n, dim], `choices` [n] → [n]."""
+        """Return the probability of one choice per state: [n].
+
+        Shapes: `states` [n, dim], `choices` [n].
+        """
         weight, bias = self.head.weight, self.head.bias.value
         if not self.has_tail:
             return chosen_softmax(states, weight, bias, choices)
@@ -77,7 +86,10 @@ class Generator(Layer):
         return replace(found, rare, take(found, rare) * tail)
 
     def spread(self, states: Floats) -> Spread:
-        """Return the probabilities of all choices of the head, and of the tail as a whole. Not for training."""
+        """Return the probabilities of all choices of the head, and of the tail as a whole.
+
+        This is for inference only. Shapes: `states` [n, dim]; see `Spread`.
+        """
         head = affine(states, self.head.weight, self.head.bias.value)
         if not self.has_tail:
             return Spread(softmax(head), None)
@@ -85,6 +97,9 @@ class Generator(Layer):
         return Spread(scores[:, : self.head_size], scores[:, self.head_size])
 
     def tail_spread(self, states: Floats) -> Floats:
-        """Return the probabilities of the tail's choices, given that it is one of them: [n, tail size]."""
+        """Return the probabilities of the tail's choices, given that the choice is in the tail: [n, tail size].
+
+        Shapes: `states` [n, dim].
+        """
         spread: Floats = softmax(affine(self.project(states), self.tail.weight, self.tail.bias.value))
         return spread

@@ -1,4 +1,7 @@
-"""A gated graph network over sparse edges (Li et al., 2016): graphs of any size side by side, nothing padded."""
+"""A gated graph network over sparse edges (Li et al., 2016).
+
+The nodes of graphs of any size are concatenated; nothing is padded.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from editvec.neural.layers.packing import Wiring
 
 
 class GatedUnit(Layer):
-    """The weights of a GRU, in torch's order of gates: reset, update, new."""
+    """The weights of a GRU, with the gates in torch's order: reset, update, new."""
 
     def __init__(self, dim: int) -> None:
         start = uniform(dim**-0.5)
@@ -17,10 +20,10 @@ class GatedUnit(Layer):
 
 
 class GraphNetwork(Layer):
-    """Rounds of messages between the nodes of graphs, the same weights in each.
+    """A gated graph network of `num_steps` rounds that share their weights.
 
-    In each of `num_steps` rounds a node gets the sum of its neighbours' messages, by type of edge, and updates its
-    state with a GRU.
+    In each round, a node receives the sum of its neighbours' messages and updates its state with a GRU. Messages depend
+    on the type of the edge.
     """
 
     def __init__(self, *, dim: int, num_edge_types: int, num_steps: int) -> None:
@@ -29,7 +32,7 @@ class GraphNetwork(Layer):
         self.update = GatedUnit(dim)
 
     def __call__(self, states: Array, wiring: Wiring) -> Array:
-        """Return the states of the nodes after all rounds: `states` [nodes, dim] → [nodes, dim]."""
+        """Return the states of the nodes after all rounds; `states` and the result have [nodes, dim]."""
         dim = states.shape[1]
         update = self.update
         assert self.message.bias is not None
@@ -47,9 +50,10 @@ class GraphNetwork(Layer):
 
 
 class GatedSum(Layer):
-    """The nodes of each graph as one vector.
+    """A layer that pools the nodes of each graph into one vector.
 
-    The share of each node is weighted by a gate that sees what it was and became (Gilmer et al., 2017).
+    Each node contributes a vector, weighted by a gate that reads the first and the last state of the node (Gilmer et
+    al., 2017).
     """
 
     def __init__(self, *, dim: int, out_dim: int) -> None:
@@ -57,9 +61,10 @@ class GatedSum(Layer):
         self.share = Linear(dim, out_dim)
 
     def __call__(self, first: Array, last: Array, owners: Ints, num_graphs: int) -> Array:
-        """Return the vectors of graphs: [graphs, out_dim].
+        """Return one vector per graph: [graphs, out_dim].
 
-        `first` and `last` [nodes, dim], the graph of each node `owners` [nodes].
+        Shapes: `first` and `last` [nodes, dim], the node states before and after the graph network; `owners` [nodes],
+        the graph of each node.
         """
         shares = sigmoid(self.gate(concat(first, last))) * tanh(self.share(last))
         return scatter_add(shares, owners, num_graphs)

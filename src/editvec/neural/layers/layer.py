@@ -1,6 +1,7 @@
-"""What a layer is: arrays of declared shapes, and a function of other arrays. Also the two simplest ones.
+"""The base class of layers, and the two simplest layers.
 
-A weight is a box, so that training can put a torch parameter into the place of a NumPy array, and layers can share one.
+A layer has weights of declared shapes and maps arrays to arrays. A weight is an object that holds an array, so that
+training can replace the NumPy array by a torch parameter, and so that layers can share a weight.
 """
 
 from __future__ import annotations
@@ -19,30 +20,30 @@ if TYPE_CHECKING:
 
 
 def uniform(bound: float) -> Initialiser:
-    """Return an initialiser that draws from −bound to bound."""
+    """Return an initialiser that draws uniformly from −bound to bound."""
     return lambda chance, shape: (chance.random(shape, np.float32) * 2 - 1) * np.float32(bound)
 
 
 def normal(deviation: float) -> Initialiser:
-    """Return an initialiser that draws from a normal distribution around 0."""
+    """Return an initialiser that draws from a normal distribution with mean 0."""
     return lambda chance, shape: chance.standard_normal(shape, np.float32) * np.float32(deviation)
 
 
 def nothing(chance: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """Return zeros."""
+    """Return zeros of a shape."""
     return np.zeros(shape, np.float32)
 
 
 def identity(chance: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """Return ones on the diagonal of a square matrix."""
+    """Return an identity matrix of a square shape."""
     return np.eye(*shape, dtype=np.float32)
 
 
 @dataclass(slots=True, eq=False)
 class Weight:
-    """An array that is learned: its shape, and how it begins.
+    """A learned array: its shape, its initialiser and its value.
 
-    It has a `value` once its layer was initialised or loaded.
+    The `value` is None until the layer is initialised or loaded.
     """
 
     shape: tuple[int, ...]
@@ -51,10 +52,16 @@ class Weight:
 
 
 class Layer:
-    """Arrays → arrays. Its attributes may be weights, layers, and lists of layers."""
+    """A function of arrays with learned weights.
+
+    Its attributes can be weights, layers, and lists of layers.
+    """
 
     def weights(self) -> dict[str, Weight]:
-        """Return the weights of this layer and those inside by their names in files; a shared one is there once."""
+        """Return the weights of this layer and of the layers inside, by their names in weight files.
+
+        A shared weight is returned once.
+        """
         found: dict[str, Weight] = {}
         known: set[int] = set()
         for name, weight in self._weights(""):
@@ -64,6 +71,7 @@ class Layer:
         return found
 
     def _weights(self, prefix: str) -> Iterator[tuple[str, Weight]]:
+        """Yield the names and weights of this layer and of the layers inside."""
         for name, value in vars(self).items():
             if isinstance(value, Weight):
                 yield prefix + name, value
@@ -75,18 +83,18 @@ class Layer:
                         yield from layer._weights(f"{prefix}{name}.{number}.")
 
     def initialise(self, seed: int) -> None:
-        """Give each weight its first value; the same seed gives the same values."""
+        """Set each weight to its initial value; the same seed gives the same values."""
         chance = np.random.default_rng(seed)
         for weight in self.weights().values():
             weight.value = weight.initialiser(chance, weight.shape)
 
     def named_arrays(self) -> dict[str, Floats]:
-        """Return the values of all weights as NumPy arrays over the same memory."""
+        """Return the values of all weights as NumPy arrays that share their memory."""
         return {name: as_numpy(weight.value) for name, weight in self.weights().items()}
 
 
 class Linear(Layer):
-    """An affine map, or a linear one without `bias`."""
+    """An affine map; without `bias`, a linear map."""
 
     def __init__(self, input_dim: int, dim: int, *, bias: bool = True) -> None:
         self.dim = dim
@@ -94,17 +102,17 @@ class Linear(Layer):
         self.bias = Weight((dim,), uniform(input_dim**-0.5)) if bias else None
 
     def __call__(self, values: Array) -> Array:
-        """Return the image of values [..., input_dim]: [..., dim]."""
+        """Return the mapped values: [..., input_dim] becomes [..., dim]."""
         return affine(values, self.weight.value, None if self.bias is None else self.bias.value)
 
 
 class Embedding(Layer):
-    """A vector for each of `num` numbers."""
+    """A table with one vector for each of `num` ids."""
 
     def __init__(self, num: int, dim: int, *, deviation: float = 1.0) -> None:
         self.dim = dim
         self.weight = Weight((num, dim), normal(deviation))
 
     def __call__(self, numbers: Ints) -> Array:
-        """Return the vectors of numbers [...]: [..., dim]."""
+        """Return the vectors of ids: [...] becomes [..., dim]."""
         return take(self.weight.value, numbers)

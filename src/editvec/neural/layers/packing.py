@@ -1,6 +1,7 @@
-"""Where things stand: the steps of sequences of different lengths, and the neighbours of the nodes of a graph.
+"""Index arithmetic for sequences of different lengths and for the edges of graphs.
 
-Integers alone, made once for a batch and read by every layer that runs over it.
+These structures contain only integers. They are computed once per batch and used by every layer that runs over the
+batch.
 """
 
 from __future__ import annotations
@@ -16,21 +17,25 @@ Ints = NDArray[np.int64]
 
 
 class Packing(NamedTuple):
-    """Where the steps of padded sequences stand when the first steps of all of them come first, then the second ones.
+    """The order in which the steps of padded sequences are computed.
 
-    Of equal steps, that of the longest sequence comes first. B sequences, T steps of the longest, N steps in all.
+    The first steps of all sequences come first, then the second steps, and so on. Within a step, the longest sequence
+    comes first. Sizes: B sequences, T steps in the longest one, N steps in total.
     """
 
-    order: Ints  # [B], the sequences, the longest first
-    sizes: list[int]  # [T], how many of them have such a step
-    ranks: Ints  # [N], whose step it is: where its sequence stands in that order
-    places: Ints  # [2, N], where a packed step stands in the padded table, read forwards and backwards
-    previous: Ints  # [N], where the step before stands among the B beginnings and then the packed steps
-    last: Ints  # [B], the packed place of each sequence's last step
+    order: Ints  # [B], the sequences in descending order of length
+    sizes: list[int]  # [T], the number of sequences that have each step
+    ranks: Ints  # [N], the position in `order` of the sequence that each step belongs to
+    places: Ints  # [2, N], the cell of each packed step in the padded table, read forwards and backwards
+    previous: Ints  # [N], the index of the previous state: the B initial states, then the packed steps
+    last: Ints  # [B], the index of the last packed step of each sequence
 
     @classmethod
     def of(cls, lengths: Ints, longest: int) -> Packing:
-        """Return that of sequences of `lengths` [B], at least 1 each, in a table of `longest` columns."""
+        """Return the packing of sequences in a table of `longest` columns.
+
+        Shapes: `lengths` [B], each at least 1.
+        """
         size = len(lengths)
         order = np.argsort(-lengths, kind="stable")
         sizes = size - np.bincount(lengths).cumsum()[:-1]
@@ -51,9 +56,10 @@ class Packing(NamedTuple):
         )
 
     def look_back(self, back_to: Ints) -> Ints:
-        """Return the step that each packed step looks back to, among the beginnings and the packed steps: [N].
+        """Return the index of the state that each packed step looks back to: [N].
 
-        `back_to` [B, T] has its number from 1, or 0 for the beginning.
+        `back_to` [B, T] contains the number of a step, starting from 1, or 0 for the initial state. In the result, the
+        B initial states come first, then the packed steps.
         """
         sizes = np.array(self.sizes)
         begin = len(self.order) + sizes.cumsum() - sizes
@@ -63,22 +69,23 @@ class Packing(NamedTuple):
 
 @dataclass(frozen=True)
 class Gather:
-    """Sums of rows of a table: for line i those in `rows[starts[i]:starts[i + 1]]`."""
+    """Sums of rows of a table: line i is the sum of the rows `rows[starts[i]:starts[i + 1]]`."""
 
     rows: Ints
     starts: Ints  # [lines]
 
     @classmethod
     def of(cls, rows: Ints, lines: Ints, num_lines: int) -> Gather:
-        """Return the one in which line `lines[i]` sums, among others, row `rows[i]`."""
+        """Return the gather in which row `rows[i]` is added to line `lines[i]`."""
         counts = np.bincount(lines, minlength=num_lines)
         return cls(rows[lines.argsort(kind="stable")], counts.cumsum() - counts)
 
     @cached_property
     def by_size(self) -> tuple[Ints, list[Ints]]:
-        """The lines that have a row, those with most rows first, and their rows.
+        """Return the non-empty lines, ordered by descending number of rows, and their rows by level.
 
-        First the first rows of all of them, then the second rows of those that have one, and so on.
+        The first level contains the first row of each of these lines. The second level contains the second row of the
+        lines that have one, and so on.
         """
         counts = np.diff(self.starts, append=len(self.rows))
         lines = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
@@ -95,22 +102,22 @@ class Edges(NamedTuple):
 
 
 class Wiring(NamedTuple):
-    """Edges as a network reads them.
+    """The edges of graphs in the form that a graph network uses.
 
-    Edges of a type meet in relays, which sum states, turn the sum into a message and pass it on: one for each node that
-    they leave, or for each that they reach, whichever are fewer.
+    Edges of the same type meet in relays. A relay sums states, turns the sum into a message and passes the message on.
+    For each type of edge, there is one relay either per source node or per target node, whichever needs fewer relays.
     """
 
-    sizes: list[int]  # the number of relays of each type; those of a type are together
-    reads: Gather  # for each relay the nodes that it sums
-    read: Gather  # for each node the relays that sum it
-    tells: Gather  # for each relay the nodes that it passes its message to
-    told: Gather  # for each node the relays that it hears
-    counts: NDArray[np.float32]  # [nodes, types], how many edges of each type reach a node
+    sizes: list[int]  # the number of relays of each type; relays are ordered by type
+    reads: Gather  # for each relay, the nodes whose states it sums
+    read: Gather  # for each node, the relays that sum its state
+    tells: Gather  # for each relay, the nodes that receive its message
+    told: Gather  # for each node, the relays whose messages it receives
+    counts: NDArray[np.float32]  # [nodes, types], the number of incoming edges of each type
 
     @classmethod
     def of(cls, edges: Edges, num_nodes: int, num_types: int) -> Wiring:
-        """Return that of edges between `num_nodes` nodes."""
+        """Return the wiring of edges between `num_nodes` nodes."""
         size = num_nodes * num_types
         leave, reach = edges.types * num_nodes + edges.sources, edges.types * num_nodes + edges.targets
         left, reached = (np.bincount(each, minlength=size).reshape(num_types, -1) for each in (leave, reach))
@@ -118,7 +125,7 @@ class Wiring(NamedTuple):
         keys, which = np.unique(np.where(fewer[edges.types], leave, reach), return_inverse=True)
         nodes, types = keys % max(1, num_nodes), keys // max(1, num_nodes)
         relays = np.arange(len(keys))
-        # A relay where edges leave has one node to read, and one where they arrive has one to tell.
+        # A relay of a source node reads one node; a relay of a target node sends its message to one node.
         by_source, at_source = fewer[types], fewer[edges.types]
         reads = _joined(relays[by_source], nodes[by_source], which[~at_source], edges.sources[~at_source])
         tells = _joined(relays[~by_source], nodes[~by_source], which[at_source], edges.targets[at_source])
@@ -133,4 +140,5 @@ class Wiring(NamedTuple):
 
 
 def _joined(one: Ints, other: Ints, more: Ints, others: Ints) -> tuple[Ints, Ints]:
+    """Return two pairs of index arrays, joined pairwise."""
     return np.concatenate([one, more]), np.concatenate([other, others])

@@ -1,7 +1,7 @@
-"""Recurrent layers over sequences of different lengths: only what is there is computed.
+"""Recurrent layers over sequences of different lengths that compute no padding.
 
-Sequences are packed: sorted by length, so that those that still run at a step are the first ones. Of the changed tokens
-of a batch of edits, three quarters would be padding.
+Sequences are packed: they are sorted by length, so that at each step the sequences that are still running come first.
+Without packing, three quarters of the steps over the changed tokens of a batch of edits would be padding.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from editvec.neural.layers.packing import Packing
 
 
 class States(NamedTuple):
-    """What a recurrent layer made of padded sequences."""
+    """The states that a recurrent layer computes for padded sequences."""
 
-    all: Array  # [batch, longest, dim], the directions side by side; zeros on padding
-    final: Array  # [batch, dim], the last state of each direction
+    all: Array  # [batch, longest, dim], the directions concatenated; zeros on padding
+    final: Array  # [batch, dim], the last states of the directions, concatenated
 
 
 class LSTM(Layer):
-    """LSTMs side by side, `num_directions` of them; the second one reads each sequence backwards.
+    """One LSTM per direction; the second direction reads each sequence backwards.
 
-    The gates are, in this order: out, in, forget, new. With `looks_back`, a step also reads the hidden state of an
-    earlier one (the parent, where steps build a tree).
+    The gates are in the order output, input, forget, new. With `looks_back`, a step also reads the hidden state of an
+    earlier step (of the parent, when the steps build a tree).
     """
 
     def __init__(self, *, input_dim: int, dim: int, num_directions: int = 1, looks_back: bool = False) -> None:
@@ -48,10 +48,11 @@ class LSTM(Layer):
     ) -> States:
         """Return the states of all steps.
 
-        `inputs` [batch, longest, input_dim] of which `lengths` [batch] steps count, at least one each; `start` the
-        first hidden state and cell, each [directions, batch, dim]; `always` what is added to the gates in every step,
-        [directions, batch, 4 · dim]; `back_to` [batch, longest] the earlier step that each one looks back to, from 1,
-        or 0 for the start.
+        - `inputs` [batch, longest, input_dim]
+        - `lengths` [batch]: the number of valid steps of each sequence, at least 1.
+        - `start`: the hidden state and the cell before the first step, each [directions, batch, dim].
+        - `always` [directions, batch, 4 · dim]: added to the gates at every step.
+        - `back_to` [batch, longest]: the earlier step that each step looks back to, numbered from 1; 0 for the start.
         """
         packing = Packing.of(lengths, inputs.shape[1])
         if start is None:
@@ -74,10 +75,10 @@ class LSTM(Layer):
     def step(
         self, inputs: Floats, state: tuple[Floats, Floats], always: Floats, looked: Floats | None = None
     ) -> tuple[Floats, Floats]:
-        """Return the hidden state and cell after one step of the first direction.
+        """Return the hidden state and the cell after one step of the first direction, each [rows, dim].
 
-        `inputs` [rows, input_dim], both so far, each [rows, dim], what is added to the gates, [rows, 4 · dim], and the
-        hidden state looked back to.
+        Shapes: `inputs` [rows, input_dim]; `state`, the hidden state and the cell before the step, each [rows, dim];
+        `always` [rows, 4 · dim], added to the gates; `looked` [rows, dim], the hidden state that is looked back to.
         """
         hidden, cell = state
         gates = inputs @ self.inputs.value[0]
@@ -90,18 +91,24 @@ class LSTM(Layer):
 
 
 class BiLSTM(Layer):
-    """A bidirectional LSTM with `dim / 2` units a direction."""
+    """A bidirectional LSTM with `dim / 2` units per direction."""
 
     def __init__(self, *, input_dim: int, dim: int) -> None:
         self.lstm = LSTM(input_dim=input_dim, dim=dim // 2, num_directions=2)
 
     def __call__(self, inputs: Array, lengths: Ints) -> States:
-        """Return the states of `inputs` [batch, longest, input_dim], `lengths` [batch] of at least 1."""
+        """Return the states of all steps.
+
+        Shapes: `inputs` [batch, longest, input_dim]; `lengths` [batch], each at least 1.
+        """
         return self.lstm(inputs, lengths)
 
 
 def take_from_each(values: Array, places: Ints) -> Array:
-    """Return `values` [batch, longest, dim] at `places` [batch, any], row by row: [batch, any, dim]."""
+    """Return the values at the given positions of each row: [batch, any, dim].
+
+    Shapes: `values` [batch, longest, dim], `places` [batch, any].
+    """
     batch, longest, dim = values.shape
     rows = places + longest * np.arange(batch)[:, None]
     return take(values.reshape(batch * longest, dim), rows)
