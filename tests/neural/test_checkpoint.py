@@ -36,7 +36,7 @@ def test_packed_weights_are_off_by_half_a_step_at_most(tmp_path: Path) -> None:
 
 def test_a_scale_of_nothing_is_refused(tmp_path: Path) -> None:
     (tmp_path / "w").write_bytes(safetensors.numpy.save({"a": np.zeros((2, 2)), "a:scale": np.ones(2)}))
-    with pytest.raises(BadInputError, match="a:scale fits no weight"):
+    with pytest.raises(BadInputError, match="a:scale matches no weight"):
         read_weights(tmp_path / "w")
 
 
