@@ -13,6 +13,7 @@ from editvec.suggest.replay import (
     LineHunk,
     Verdict,
     commit_hunks,
+    is_contained,
     judge,
     line_changes,
     shown_and_targets,
@@ -47,8 +48,23 @@ def test_the_commit_judges_by_its_hunks() -> None:
     assert verdicts(hunks, 2, "x = read(a)") == [differs]
     assert verdicts(hunks, 5, "q()", "p() q()", "s()", "") == [right, right, differs, differs]
     assert verdicts(hunks, 9, "new", "x") == [wrong, wrong] == verdicts(hunks, 1, "x = read(a, 1)", "p()")
-    assert judge(hunks, 9, 10, "new") is wrong
+    assert judge(hunks, 8, 9, "new") is wrong
     assert judge(hunks, 5, 6, "p()\nq()\nr()\n") is right and judge(hunks, 4, 6, "p()\n") is right
+
+
+@pytest.mark.parametrize(
+    ("old", "text", "new", "contained"),
+    [
+        ("x = load(a)", "x = read(a)", "y = read(a, 1)", True),
+        ("x = load(a)", "x = load(a, 2, 1)", "x = load(a, 1)", False),
+        ("a b", "c d", "a c d", False),
+        ("x = load(a)", "x = load(a) a", "x = load(a, 1)", False),
+        ("x = load(a)", "x = load(a)", "x = load(a, 1)", False),
+    ],
+)
+def test_a_part_adds_and_removes_nothing_else_and_comes_nearer(old: str, text: str, new: str, contained: bool) -> None:
+    assert is_contained(old, text, new) is contained
+    assert judge([LineHunk(1, 1, (new,))], 1, 1, text, old) is (Verdict.PART if contained else Verdict.DIFFERS)
 
 
 @given(LINES, LINES, st.data())
@@ -93,6 +109,12 @@ def test_a_threshold_leaves_some_suggestions_of_a_line() -> None:
         ("a", "1 2\n", -1.0, 0.6),
         ("b", "3\n", -1.0, 0.4),
     ]
+
+
+def test_a_threshold_takes_apart_what_a_long_suggestion_joins() -> None:
+    found = [suggest("a", 0, 1, "1", 0.9), suggest("a", 4, 5, "3", 0.9), suggest("a", 1, 5, "", 0.3)]
+    changes = {(change.text, change.above, change.confidence) for change in line_changes({"a": b"a\nb\nc\n"}, found)}
+    assert changes == {("1\n", 0.3, 0.9), ("3\n", 0.3, 0.9), ("13\n", -1.0, 0.3)}
 
 
 def test_a_suggestion_over_the_last_newline_stays_on_its_lines() -> None:
