@@ -195,6 +195,17 @@ def test_a_partial_clone_without_network_works_with_what_it_has(edited: Repo, tm
     assert changes_of(partial, commit="HEAD~2").skipped == {"new": 1, "missing": 1}
 
 
+def test_missing_attributes_do_not_hide_a_commit(edited: Repo, tmp_path: Path) -> None:
+    edited.git("config", "uploadpack.allowFilter", "true")
+    edited.git("stash", "--quiet")
+    edited.commit({".gitattributes": "*.c text\n"})
+    second = edited.commit({"a.py": NEW})
+    edited.commit({".gitattributes": "*.md text\n"})
+    partial = clone_of(edited, tmp_path / "partial", "--filter=blob:none")
+    edited.path.rename(tmp_path / "gone")
+    assert changes_of(partial, commit=second) == Changes([CHANGED])
+
+
 def test_a_bare_repository_has_commits_alone(edited: Repo, tmp_path: Path) -> None:
     edited.commit({"a.py": NEW})
     bare = clone_of(edited, tmp_path / "bare", "--bare")

@@ -202,6 +202,14 @@ def test_files_that_no_person_edits_are_counted(repo: Repo) -> None:
     assert (found.files, found.skipped) == ([CHANGED], expected)
 
 
+def test_a_file_moved_out_of_a_copied_project_does_not_count(repo: Repo) -> None:
+    repo.commit({"vendor/a.py": OLD})
+    repo.git("mv", "vendor/a.py", "a.py")
+    repo.write({"a.py": NEW})
+    found = changes_of(repo)
+    assert (found.files, found.skipped) == ([], {"vendored": 1})
+
+
 def test_any_text_counts(repo: Repo) -> None:
     texts = {"notes": b"a\n", "latin.txt": b"\xe4\n", "wide.txt": "ä\n".encode("utf-16"), "empty.cfg": b""}
     repo.commit(texts)
