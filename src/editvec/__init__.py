@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from editvec.reproduction.reproduce import reproduce
     from editvec.rewrite.undo import undo
     from editvec.suggest.edit import edit
+    from editvec.suggest.finish import finish
     from editvec.suggest.rule import rule
     from editvec.training.training import train
     from editvec.ui.draw import draw
@@ -65,6 +66,7 @@ __all__ = [
     "encode",
     "evaluate",
     "find",
+    "finish",
     "learn",
     "load",
     "map",
@@ -96,6 +98,7 @@ _MODULES = {
     "encode": "vectors.encode",
     "evaluate": "evaluation.evaluate",
     "find": "patterns.find",
+    "finish": "suggest.finish",
     "learn": "patterns.learn",
     "load": "neural.model",
     "map": "ui.map",

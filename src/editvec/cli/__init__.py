@@ -22,6 +22,7 @@ from editvec.cli import (
     encode,
     evaluate,
     find,
+    finish,
     learn,
     map,
     mine,
@@ -71,6 +72,7 @@ def app() -> None:
     r"""Learn from edits: mine them from any git history, turn them into vectors, apply them by example.
 
     \b
+    editvec finish                                     # where else do the edits that I have just begun belong?
     editvec learn                                      # which edits recur in this repository, and where are they due?
     editvec apply 1                                    # the places of the first pattern, as a diff
     editvec mine .                                     # write the edits of this repository to edits.jsonl.gz
@@ -84,6 +86,7 @@ def app() -> None:
 
 
 _VERBS = (
+    finish.finish,
     learn.learn,
     find.find,
     apply.apply,

@@ -32,7 +32,7 @@ class Asker:
             if answer == "n":
                 return ReviewChoice(None)
             if answer in ("y", "a", "e"):
-                wanted = _edited(plan, data, edit) if answer == "e" else edit
+                wanted = edited(plan, data, edit) if answer == "e" else edit
                 if wanted is None:
                     return ReviewChoice(None)
                 if is_sound(plan, data, wanted):
@@ -45,7 +45,7 @@ class Asker:
             click.echo("y: yes, n: no, e: change the edit first, a: yes to all, q: quit", err=True)
 
 
-def _edited(plan: FilePlan, data: bytes, edit: TextEdit) -> TextEdit | None:
+def edited(plan: FilePlan, data: bytes, edit: TextEdit) -> TextEdit | None:
     """Return the edit as the user rewrites it, or None if the text editor is closed without saving."""
     from editvec.core.errors import UserError
     from editvec.rewrite.review import EditedLines

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from editvec.suggest.intents import Intent, ShownEdit, intents_of, shown_edits
 from editvec.suggest.locate import EditMatch, SearchedFile, locate
 from editvec.suggest.propose import Hypothesis, propose
 from editvec.syntax.languages import language_of
-from editvec.vcs.worktree import File
+from editvec.vcs.worktree import File, ending_of
 
 LIKELY = 0.8
 """Minimum confidence of a suggestion that is called likely."""
@@ -30,7 +29,7 @@ POSSIBLE = 0.3
 _MAX_INTENTS = 12
 _MAX_MATCHES = 2_500
 """Maximum number of matches of a hypothesis, and of matches of an intent that are scored; the nearest come first."""
-_KINDS = {"tsx": "script", "typescript": "script", "javascript": "script"}
+_SCRIPTS = frozenset({"javascript", "tsx", "typescript"})
 """Languages whose files are searched together."""
 
 Line = tuple[str, int]
@@ -123,8 +122,17 @@ def kind_of_file(path: str) -> str:
     """Return what the files have in common in which an edit is looked for: their language, or their ending."""
     language = language_of(path)
     if language is None:
-        return PurePosixPath(path).suffix or PurePosixPath(path).name
-    return _KINDS.get(language.name, language.name)
+        return ending_of(path)
+    return "script" if language.name in _SCRIPTS else language.name
+
+
+def languages_like(paths: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the languages, and the endings of files in no known language, in which edits of files are looked for."""
+    known = {path: language_of(path) for path in paths}
+    languages = {language.name for language in known.values() if language is not None}
+    if languages & _SCRIPTS:
+        languages |= _SCRIPTS
+    return frozenset(languages), frozenset(ending_of(path) for path, language in known.items() if language is None)
 
 
 def _num_common(ones: Sequence[str], others: Sequence[str]) -> int:

@@ -65,6 +65,7 @@ class FinishSession:
         self._muted: set[str] = set()
         self._scorer = scorer or packaged_scorer()
         self._gathered: list[Gathered] | None = None
+        self._earlier: list[tuple[dict[str, Demonstration], dict[str, SearchedFile], list[Line], frozenset[Line]]] = []
 
     @property
     def num_files(self) -> int:
@@ -98,11 +99,16 @@ class FinishSession:
                     found.append(as_suggestion(match, round(float(confidence), 4), name, reasons_of(each, match)))
         return without_overlaps(found)
 
-    def accept(self, suggestion: Suggestion, text: str | None = None) -> None:
-        """Make a suggested edit, with another text if one is given; it counts as shown from now on."""
+    def accept(self, suggestion: Suggestion, after: bytes | None = None) -> None:
+        """Make a suggested edit; it counts as shown from now on.
+
+        `after` is the whole text of the file if another edit was made in place of the suggested one.
+        """
+        self._keep()
         file = self._files[suggestion.path]
-        written = (suggestion.after if text is None else text).encode("utf-8", "surrogateescape")
-        after = splice(file.data, [TextEdit(suggestion.start, suggestion.end, written)])
+        if after is None:
+            written = suggestion.after.encode("utf-8", "surrogateescape")
+            after = splice(file.data, [TextEdit(suggestion.start, suggestion.end, written)])
         before = self._shown[suggestion.path].before if suggestion.path in self._shown else file.data
         self._shown[suggestion.path] = Demonstration(suggestion.path, before, after)
         if self._only:
@@ -117,8 +123,18 @@ class FinishSession:
 
     def refuse(self, suggestion: Suggestion) -> None:
         """Count a suggestion as a place where the edit does not belong."""
+        self._keep()
         self._refused.append((suggestion.path, suggestion.line))
         self._gathered = None
+
+    def back(self) -> None:
+        """Forget the last suggestion that was accepted or refused."""
+        if self._earlier:
+            self._shown, self._files, self._refused, self._only = self._earlier.pop()
+            self._gathered = None
+
+    def _keep(self) -> None:
+        self._earlier.append((dict(self._shown), dict(self._files), list(self._refused), self._only))
 
     def mute(self, edit: str) -> None:
         """Make no more suggestions for an edit."""

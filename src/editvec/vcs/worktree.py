@@ -28,11 +28,14 @@ def worktree_files(
     repository: Repository,
     languages: Collection[str],
     *,
+    endings: Collection[str] = (),
     since: str | None = None,
     revision: str | None = None,
     tally: Counter[str] | None = None,
 ) -> Iterator[File]:
     """Yield the files in the given languages that people wrote, sorted by path.
+
+    With `endings`, files in no known language are yielded, too, if their names end so; the ending is their language.
 
     The files are those of the work tree. If a revision is given, or if there is no work tree, they are those of that
     revision (HEAD by default). With `since`, only files that differ from the revision `since` are yielded. Vendored
@@ -45,13 +48,13 @@ def worktree_files(
     tally = Counter() if tally is None else tally
     top = work_tree(repository) if revision is None else None
     if top is None:
-        yield from _committed(repository, languages, since, revision or "HEAD", tally)
+        yield from _committed(repository, languages, endings, since, revision or "HEAD", tally)
         return
     at_top = Repository(top, repository.name)
     command = ["diff", *_QUIET, since, "--"] if since else ["ls-files", "-z"]
     listed = at_top.run(*command) + at_top.run("ls-files", "-z", "--others", "--exclude-standard")
     with Attributes(at_top) as attributes:
-        for path, language in _wanted(listed, languages, attributes, tally):
+        for path, language in _wanted(listed, languages, endings, attributes, tally):
             file = top / path
             if not file.is_symlink() and file.is_file() and file.stat().st_size <= MAX_TEXT_BYTES:
                 data = FileText(file.read_bytes()).utf8
@@ -60,7 +63,12 @@ def worktree_files(
 
 
 def _committed(
-    repository: Repository, languages: Collection[str], since: str | None, revision: str, tally: Counter[str]
+    repository: Repository,
+    languages: Collection[str],
+    endings: Collection[str],
+    since: str | None,
+    revision: str,
+    tally: Counter[str],
 ) -> Iterator[File]:
     if since:
         listed = repository.run("diff", *_QUIET, since, revision, "--")
@@ -69,7 +77,7 @@ def _committed(
     blobs = Blobs(repository, MAX_TEXT_BYTES)
     try:
         with Attributes(repository, revision) as attributes:
-            for path, language in _wanted(listed, languages, attributes, tally):
+            for path, language in _wanted(listed, languages, endings, attributes, tally):
                 data = None if "\n" in path else blobs.read(encode(f"{revision}:{path}"))
                 text = None if data is None else FileText(data).utf8
                 if text is not None and _is_written(text):
@@ -79,15 +87,23 @@ def _committed(
 
 
 def _wanted(
-    listed: bytes, languages: Collection[str], attributes: Attributes, tally: Counter[str]
+    listed: bytes, languages: Collection[str], endings: Collection[str], attributes: Attributes, tally: Counter[str]
 ) -> Iterator[tuple[str, str]]:
     for path in sorted(set(decode(listed).split("\0"))):
         language = language_of(path) if path else None
-        if language and language.name in languages and not is_vendored(path) and not is_generated_name(path):
-            if attributes.is_filtered(path):
-                tally["filtered"] += 1
-            else:
-                yield path, language.name
+        name = ending_of(path) if language is None else language.name
+        if name not in (endings if language is None else languages) or is_vendored(path) or is_generated_name(path):
+            continue
+        if attributes.is_filtered(path):
+            tally["filtered"] += 1
+        else:
+            yield path, name
+
+
+def ending_of(path: str) -> str:
+    """Return the ending of a file's name with its dot, or the whole name if it has none."""
+    name = path.rpartition("/")[2]
+    return name[name.rfind(".") :] if "." in name else name
 
 
 def _is_written(data: bytes) -> bool:
