@@ -53,6 +53,7 @@ RUN = (
     "find -C SHOP --patterns learned",
     "apply -C SHOP --patterns learned 1 --everywhere",
     "apply --like|return a == null ? null : a.B;|return a?.B;|--language|csharp|SHOP/src",
+    "undo -C SHOP",
     "serve -C SHOP --patterns learned",
     "rule --edits edits.jsonl.gz --json",
     "encode packaged edits.jsonl.gz -o i",

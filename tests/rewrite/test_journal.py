@@ -206,9 +206,11 @@ def test_a_journal_that_lies_about_a_file(tmp_path: Path) -> None:
     repo.write({"a.txt": "one"})
     replace(repo.path, {"a.txt": (b"one", [TextEdit(0, 3, b"two")])})
     (file,) = run_files(repo.path / ".editvec/undo")
-    for wrong in (b'"offset":7', b'"offset":-1', b'"offset":1'):
+    lies = [(b'"offset":0', wrong) for wrong in (b'"offset":7', b'"offset":-1', b'"offset":1')]
+    for right, wrong in (*lies, (b'"stood":"b25l"', b'"stood":"eHh4"')):
         data = file.read_bytes()
-        file.write_bytes(data.replace(b'"offset":0', wrong))
+        assert right in data
+        file.write_bytes(data.replace(right, wrong))
         assert len(undo(repo.path).refused) == 1
         file.write_bytes(data)
     assert (repo.path / "a.txt").read_text() == "two"

@@ -207,3 +207,38 @@ def test_a_file_name_of_any_bytes(tmp_path: Path) -> None:
     replace(repo.path, {name: (b"one", [TextEdit(0, 3, b"\xff\xfe")])})
     assert undo(repo.path).files == [name]
     assert (repo.path / name).read_bytes() == b"one"
+
+
+def test_a_killed_write_of_text_that_was_there_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = b"".join(LINES) + b"the end\n"
+    repo = Repo.create(tmp_path / "r")
+    repo.write({"a.txt": before})
+    monkeypatch.setattr(journals.RunLog, "create", _created_then_killed(journals.RunLog.create))
+    with pytest.raises(KeyboardInterrupt):
+        replace(repo.path, {"a.txt": (before, [at(before, b"the end\n", b"")])})
+    repo.write({"a.txt": b"mine\n" + before})
+    assert len(undo(repo.path).refused) == 1
+    assert (repo.path / "a.txt").read_bytes() == b"mine\n" + before
+
+
+def test_a_place_that_became_like_another_is_not_confused_with_it(tmp_path: Path) -> None:
+    half = b"".join(LINES)
+    before = half + b"aaa" + half + b"between\n" + half + b"bbb" + half
+    repo = Repo.create(tmp_path / "r")
+    repo.write({"a.txt": before})
+    replace(repo.path, {"a.txt": (before, [at(before, b"aaa", b"ccc"), at(before, b"bbb", b"ccc")])})
+    theirs = half + b"ccc" + half
+    repo.write({"a.txt": theirs})
+    assert undo(repo.path).num_places == 0
+    assert (repo.path / "a.txt").read_bytes() == theirs
+
+
+def test_a_file_that_was_written_several_times_in_a_run(tmp_path: Path) -> None:
+    repo = Repo.create(tmp_path / "r")
+    repo.write({"a.txt": "one"})
+    with Journal("finish") as journal:
+        for old, new in ((b"one", b"two"), (b"two", b"three"), (b"three", b"four")):
+            write_file(repo.path / "a.txt", old, new, journal)
+    undone = undo(repo.path)
+    assert (undone.files, undone.num_places, undone.refused) == (["a.txt"], 3, [])
+    assert (repo.path / "a.txt").read_text() == "one"
