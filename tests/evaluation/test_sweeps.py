@@ -246,6 +246,9 @@ def test_a_person_takes_what_the_commit_did_and_refuses_the_rest(repo: Repo, con
     assert score.refused == 1 and asked[-1] == [("b.py", 2)] and asked[0] == []
     assert score.questions == len(asked) == 5
 
+    # The more confident file comes first, and with it the place that the commit left alone.
+    assert bool(asked[2]) == (confident > 0.5)
+
     stubborn = assist(sweep, files, hunks, lambda files, _: calls_of(files, "load(kept)", 0.9), max_refusals=2)
     assert (stubborn.done, stubborn.refused, stubborn.questions) == (0, 2, 2)
     means = summarise_assisted([score, stubborn])
