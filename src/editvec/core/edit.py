@@ -87,3 +87,12 @@ class Edit:
         if self.canonical:
             return self.canonical.context_before, self.canonical.context_behind
         return self.context_before, self.context_behind
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """A file in which somebody has shown an edit: its whole text before and after, as UTF-8."""
+
+    path: str
+    before: bytes
+    after: bytes

@@ -1,0 +1,171 @@
+"""Propose, match, score: where else the shown edits belong, and what should stand there.
+
+This module starts no process and reads no file: it is given what was shown and the files to look at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from editvec.core.edit import Demonstration
+from editvec.core.match import Suggestion
+from editvec.suggest.features import features
+from editvec.suggest.intents import Intent, ShownEdit, intents_of, shown_edits
+from editvec.suggest.locate import EditMatch, SearchedFile, locate
+from editvec.suggest.propose import Hypothesis, propose
+from editvec.vcs.worktree import File
+
+LIKELY = 0.8
+"""Minimum confidence of a suggestion that is called likely."""
+POSSIBLE = 0.3
+"""Minimum confidence of a suggestion that is called possible; less certain ones are not shown."""
+
+_MAX_INTENTS = 12
+_MAX_MATCHES = 2_500
+"""Maximum number of matches of a hypothesis, and of matches of an intent that are scored; the nearest come first."""
+
+Line = tuple[str, int]
+"""A path and a line, counted from 1."""
+Scorer = Callable[[NDArray[np.float32]], NDArray[np.float32]]
+"""A function from features to confidences."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """An intent with its matches and what is known of them, before anything is scored."""
+
+    intent: Intent
+    hypotheses: list[Hypothesis]
+    matches: list[EditMatch]
+    features: NDArray[np.float32]
+
+
+def gather(
+    shown: Iterable[Demonstration], files: Sequence[SearchedFile], *, refused: Iterable[Line] = ()
+) -> list[Gathered]:
+    """Return the intents of what was shown, each with the matches where it has not been carried out yet."""
+    edits = [edit for each in shown for edit in shown_edits(each)]
+    intents = sorted(intents_of(edits), key=lambda intent: -len(intent.edits))[:_MAX_INTENTS]
+    done = {(edit.path, line) for edit in edits for line in range(edit.first_line_now, edit.last_line_now)}
+    no = {(path, line - 1) for path, line in refused}
+    per_file = Counter(edit.path for edit in edits)
+    return [_gathered(intent, files, done, no, per_file, len(intents)) for intent in intents]
+
+
+def _gathered(
+    intent: Intent,
+    files: Sequence[SearchedFile],
+    done: set[Line],
+    no: set[Line],
+    per_file: Counter[str],
+    num_intents: int,
+) -> Gathered:
+    hypotheses = propose(intent)
+    near = nearest_first(intent.edits, files)
+    found, counts = locate(hypotheses, near, _MAX_MATCHES)
+    open_matches = [each for each in found if not _lines(each) & done]
+    refused = [each for each in open_matches if _lines(each) & no]
+    matches = [each for each in open_matches if not _lines(each) & no][:_MAX_MATCHES]
+    own = Counter(edit.path for edit in intent.edits)
+    numbers = features(
+        intent,
+        hypotheses,
+        counts,
+        matches,
+        near,
+        refused=refused,
+        touched=frozenset(path for path, count in per_file.items() if count > own[path]),
+        num_intents=num_intents,
+    )
+    return Gathered(intent, hypotheses, matches, numbers)
+
+
+def nearest_first(edits: Sequence[ShownEdit], files: Sequence[SearchedFile]) -> list[SearchedFile]:
+    """Return the files in which an intent is looked for: those of the same kind, the nearest to the edits first."""
+    paths = {edit.path for edit in edits}
+    kinds = {file.language for file in files if file.path in paths} or {PurePosixPath(each).suffix for each in paths}
+    folders = {PurePosixPath(path).parts[:-1] for path in paths}
+
+    def distance(file: SearchedFile) -> tuple[int, int, str]:
+        parts = PurePosixPath(file.path).parts[:-1]
+        common = max(_num_common(parts, each) for each in folders)
+        return (0 if file.path in paths else 1 if parts in folders else 2, -common, file.path)
+
+    return sorted((file for file in files if file.language in kinds), key=distance)
+
+
+def _num_common(ones: Sequence[str], others: Sequence[str]) -> int:
+    count = 0
+    for one, other in zip(ones, others, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _lines(match: EditMatch) -> set[Line]:
+    last = match.file.lexed.line_of(max(match.start, match.end - 1))
+    return {(match.file.path, line) for line in range(match.line, last + 1)}
+
+
+def complete(
+    shown: Sequence[Demonstration],
+    files: Sequence[File],
+    *,
+    refused: Sequence[Line] = (),
+    minimum: float = POSSIBLE,
+    scorer: Scorer | None = None,
+) -> list[Suggestion]:
+    """Return suggestions of where the shown edits belong, too, the most certain first.
+
+    `files` are the files as they are now, with the shown edits made. `refused` are places where a person does not
+    want the edit. Suggestions with a confidence below `minimum` are left out.
+    """
+    from editvec.suggest.scorer import packaged_scorer
+
+    score = scorer or packaged_scorer()
+    searched = [SearchedFile(*file) for file in files]
+    found: list[Suggestion] = []
+    for number, each in enumerate(gather(shown, searched, refused=refused), 1):
+        confidences = score(each.features)
+        found += [
+            as_suggestion(match, float(confidence), f"e{number}")
+            for match, confidence in zip(each.matches, confidences, strict=True)
+            if confidence >= minimum
+        ]
+    return without_overlaps(found)
+
+
+def as_suggestion(match: EditMatch, confidence: float, edit: str) -> Suggestion:
+    """Return a match with its confidence; `edit` is the id of what was shown."""
+    start = match.file.lexed.line_starts[match.line]
+    return Suggestion(
+        path=match.file.path,
+        line=match.line + 1,
+        column=len(match.file.data[start : match.start].decode(errors="replace")) + 1,
+        start=match.start,
+        end=match.end,
+        before=match.file.data[match.start : match.end].decode(errors="replace"),
+        after=match.after.decode(errors="replace"),
+        confidence=confidence,
+        why=edit,
+    )
+
+
+def without_overlaps(suggestions: Iterable[Suggestion]) -> list[Suggestion]:
+    """Return the suggestions, the most certain first; of suggestions for the same bytes, only the most certain."""
+    kept: dict[str, list[Suggestion]] = {}
+    ordered = sorted(suggestions, key=lambda each: (-each.confidence, each.path, each.start, each.end, each.after))
+    chosen = []
+    for each in ordered:
+        others = kept.setdefault(each.path, [])
+        if not any(each.start < max(one.end, one.start + 1) and one.start < max(each.end, each.start + 1) for one in others):
+            others.append(each)
+            chosen.append(each)
+    return chosen
