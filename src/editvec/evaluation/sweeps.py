@@ -16,7 +16,7 @@ from editvec.core.match import Suggestion
 from editvec.evaluation.kinds import EditKind, kind_of_sweep
 from editvec.evaluation.metrics import Estimate, ratio
 from editvec.mining.sweeps import Sweep
-from editvec.suggest.replay import NO_THRESHOLD, CommitHunks, Verdict, judge, line_changes, shown_and_targets
+from editvec.suggest.replay import CommitHunks, Verdict, judge, line_changes, shown_and_targets
 
 MAX_THRESHOLDS = 200
 NUM_BINS = 10
@@ -72,9 +72,13 @@ class SweepScore:
     changes: tuple[JudgedChange, ...]
     seconds: float = 0.0
 
+    def made(self, threshold: float) -> list[JudgedChange]:
+        """Return the changes that are made if only suggestions of at least this confidence are."""
+        return [change for change in self.changes if change.above < threshold <= change.confidence]
+
     def counts(self, threshold: float = 0.0) -> SweepCounts:
         """Return the counts if only suggestions of at least this confidence are made."""
-        made = [change for change in self.changes if change.above < threshold <= change.confidence]
+        made = self.made(threshold)
         verdicts = [change.verdict for change in made]
         return SweepCounts(self.num_targets, sum(change.num_hits for change in made), *map(verdicts.count, Verdict))
 
@@ -212,9 +216,11 @@ class ReliabilityBin(NamedTuple):
     useful: float
 
 
-def reliability(scores: Iterable[SweepScore], *, num_bins: int = NUM_BINS) -> list[ReliabilityBin]:
-    """Return the bins with changes; all suggestions count, whatever their confidence."""
-    changes = [change for score in scores for change in score.changes if change.above == NO_THRESHOLD]
+def reliability(
+    scores: Iterable[SweepScore], *, minimum: float = 0.0, num_bins: int = NUM_BINS
+) -> list[ReliabilityBin]:
+    """Return the bins with changes if all suggestions with a confidence of at least `minimum` are made."""
+    changes = [change for score in scores for change in score.made(minimum)]
     bins: list[list[JudgedChange]] = [[] for _ in range(num_bins)]
     for change in changes:
         bins[min(num_bins - 1, int(change.confidence * num_bins))].append(change)
