@@ -83,6 +83,11 @@ class Replayed(NamedTuple):
     hunks: CommitHunks
 
     @property
+    def can_be_shown(self) -> bool:
+        """Return whether all files of the sweep were read; one that is too large counts as not found otherwise."""
+        return {site.path for site in self.sweep.sites} <= {file.path for file in self.files}
+
+    @property
     def language(self) -> str:
         """Return the language of the sweep."""
         language = language_of(self.sweep.sites[0].path)
@@ -113,11 +118,11 @@ def read_files(subject: Subject, commit: str) -> list[File]:
 
 
 def replay(subject: Subject, sweeps: Iterable[Sweep]) -> Iterator[Replayed]:
-    """Yield the sweeps with their files, except those whose own files are too large to be read."""
+    """Yield the sweeps with their files and the changes of their commits."""
     for sweep in sweeps:
-        files = read_files(subject, sweep.parent)
-        if {site.path for site in sweep.sites} <= {file.path for file in files}:
-            yield Replayed(subject, sweep, files, commit_hunks(subject.repository, sweep.commit))
+        yield Replayed(
+            subject, sweep, read_files(subject, sweep.parent), commit_hunks(subject.repository, sweep.commit)
+        )
 
 
 def demonstrations(before: Iterable[File], now: Iterable[File]) -> list[Demonstration]:
@@ -185,11 +190,13 @@ def measure(subjects: Iterable[Subject], options: argparse.Namespace) -> Measure
                 if len(replayed.sweep.sites) > k:
                     for name in options.systems:
                         measured.scores[name, k].append(score(replayed, SYSTEMS[name], k))
-            for name in (each for each in ASSISTED if each in options.systems and replayed.sweep in chosen):
+            helped = replayed.sweep in chosen and replayed.can_be_shown
+            for name in (each for each in ASSISTED if helped and each in options.systems):
                 measured.assisted[name].append(assisted(replayed, ASSISTED[name]))
         if OURS in options.systems:
             lone = cut_lone_edits(subject.repository, subject.endings, most=options.silence)
-            measured.silence.extend(score(replayed, SYSTEMS[OURS], 1) for replayed in replay(subject, lone))
+            single = (replayed for replayed in replay(subject, lone) if replayed.can_be_shown)
+            measured.silence.extend(score(replayed, SYSTEMS[OURS], 1) for replayed in single)
         print(f"{subject.name}: {len(sweeps)} sweeps, {time.perf_counter() - start:.0f} s", file=sys.stderr)
     return measured
 
