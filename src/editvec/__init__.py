@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from editvec.patterns.find import find
     from editvec.patterns.learn import learn
     from editvec.reproduction.reproduce import reproduce
+    from editvec.rewrite.undo import undo
     from editvec.suggest.edit import edit
     from editvec.suggest.rule import rule
     from editvec.training.training import train
@@ -80,6 +81,7 @@ __all__ = [
     "stats",
     "train",
     "transfer",
+    "undo",
     "write",
 ]
 
@@ -110,6 +112,7 @@ _MODULES = {
     "stats": "data.stats",
     "train": "training.training",
     "transfer": "evaluation.transfer",
+    "undo": "rewrite.undo",
     "write": "data.edit_files",
 }
 """Where each name is found. It is imported when it is first used, so that `import editvec` stays quick."""

@@ -18,6 +18,7 @@ from editvec.core.errors import GitError
 from editvec.mining.options import locate
 from editvec.rewrite.writer import dirty_files, find_files
 from editvec.vcs import git
+from editvec.vcs.changes import read_changes
 from editvec.vcs.worktree import worktree_files
 from tests.conftest import Repo, clean_git_environment
 from tests.mining.run import mine
@@ -321,6 +322,15 @@ def test_no_verb_runs_a_program(still: Repo, marker: Path, tmp_path: Path, monke
     editvec("apply", "--like", "class B { }", "class C { }", "-U", "b.cs")
     assert "is None" in editvec("show", out).stdout
     editvec("stats", out)
+    assert not marker.exists()
+
+
+def test_reading_changes_runs_no_program(still: Repo, marker: Path) -> None:
+    repository = git.open_repository(still.path)
+    assert read_changes(repository).skipped["filtered"] == 3
+    assert read_changes(repository, since="HEAD~2").skipped["filtered"] == 3
+    assert [file.path for file in read_changes(repository, commit="HEAD~1").files] == ["raw.py", "rule.py"]
+    assert read_changes(repository, staged=True).files == []
     assert not marker.exists()
 
 

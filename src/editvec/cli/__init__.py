@@ -36,6 +36,7 @@ from editvec.cli import (
     stats,
     train,
     transfer,
+    undo,
 )
 from editvec.core.about import __version__
 from editvec.core.errors import StoppedError, UserError
@@ -86,6 +87,7 @@ _VERBS = (
     learn.learn,
     find.find,
     apply.apply,
+    undo.undo,
     rule.rule,
     serve.serve,
     mine.mine,

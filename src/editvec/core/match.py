@@ -37,6 +37,8 @@ class Suggestion:
     after: str
     confidence: float
     why: str
+    edit: str = ""
+    """The id of the shown edit that is suggested; empty for a pattern."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the suggestion as a dictionary of its fields, for JSON output."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from editvec.core.errors import UserError
 from editvec.data.progress import Stages, silent
 from editvec.patterns.folder import default_folder, load, pick
+from editvec.rewrite.journal import Journal
 from editvec.rewrite.plan import FilePlan
 from editvec.rewrite.review import Choose, Reviewed, review
 from editvec.rewrite.writer import find_files, is_worth_reading, write_file
@@ -77,7 +78,8 @@ def apply(
     the whole work tree of `repo`. With `editor`, the neural editor also rewrites statements where no rule matches, if
     they are like the examples and its confidence is at least `sure`. A pattern for which the evidence is insufficient
     (`Pattern.is_due`) is refused unless `everywhere` is True. `choose` is called for every match, and the edits that it
-    returns are written at once. `watch` is called with the plan of each file that changes.
+    returns are written at once. `watch` is called with the plan of each file that changes. `undo` takes back what was
+    written.
 
     Raises:
         UserError: The rule, the pattern or a path does not exist, or no rule can be induced from the examples.
@@ -103,20 +105,21 @@ def apply(
     means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
     applied = Applied()
     plans = _plans(means, files, applied, progress)
-    if choose is not None:
+    with Journal("apply", files) as journal:
+        if choose is None:
+            for plan in plans:
+                _take(plan, applied, journal if update else None, watch)
+            return applied
         reviewed = Reviewed(problems=applied.problems)
         try:
-            review(plans, choose, reviewed)
+            review(plans, choose, reviewed, journal)
         finally:
             applied.num_places, applied.num_files = reviewed.num_places, reviewed.num_files
-        return applied
-    for plan in plans:
-        _take(plan, applied, update=update, watch=watch)
     return applied
 
 
-def _take(plan: FilePlan, applied: Applied, *, update: bool, watch: Callable[[FilePlan], None] | None) -> None:
-    """Record a plan, pass it to `watch`, and write the file if `update` is True."""
+def _take(plan: FilePlan, applied: Applied, journal: Journal | None, watch: Callable[[FilePlan], None] | None) -> None:
+    """Record a plan, pass it to `watch`, and write the file if there is a journal."""
     if plan.problem:
         applied.problems.append(f"{plan.path}: not written: {plan.problem}.")
         return
@@ -125,9 +128,9 @@ def _take(plan: FilePlan, applied: Applied, *, update: bool, watch: Callable[[Fi
     applied.num_files += 1
     if watch is not None:
         watch(plan)
-    if update and plan.path is not None:
+    if journal is not None and plan.path is not None:
         try:
-            write_file(plan.path, plan.before, plan.after)
+            write_file(plan.path, plan.before, plan.after, journal, plan.edits)
         except (OSError, UserError) as error:
             applied.problems.append(f"{plan.path}: not written: {error}")
 

@@ -23,12 +23,12 @@ from editvec.core.files import make_folder, to_json, write_atomically
 from editvec.data import edit_files
 from editvec.patterns.document import SCHEMA, PatternEntry, PatternsDocument
 from editvec.patterns.pattern import Pattern
+from editvec.rewrite.journal import IGNORE, IGNORE_ALL, NAME, UNDO
 from editvec.rules.rule import Rule, load_rules
 from editvec.vcs.git import Repository, work_tree
 
-NAME = ".editvec"
 PATTERNS, RULES, EDITS, REPORT = "patterns.json", "rules", "edits.jsonl.gz", "report.html"
-MANIFEST, _IGNORE = "manifest.json", ".gitignore"
+MANIFEST = "manifest.json"
 _TOOL, _MANIFEST_SCHEMA = "editvec", 1
 _ALWAYS = frozenset({PATTERNS, EDITS, REPORT})
 _SAFE = re.compile(r"[a-z0-9][a-z0-9-]{0,80}\.yml\Z")
@@ -53,7 +53,7 @@ def save(folder: Path, patterns: Sequence[Pattern], edits: Iterable[Edit], about
     _claim(folder, owned | names)
     make_folder(folder / RULES)
     if folder.name == NAME:
-        write_atomically(folder / _IGNORE, b"*\n")
+        write_atomically(folder / IGNORE, IGNORE_ALL)
     for name, rule in rules.items():
         write_atomically(folder / name, rule.encode())
     edit_files.write(folder / EDITS, edits)
@@ -102,7 +102,7 @@ def _owned(folder: Path) -> set[str]:
     """
     if os.path.lexists(folder / MANIFEST):
         return _listed(folder)
-    if not folder.is_dir() or all(_BEGUN.match(file.name) for file in folder.iterdir()):
+    if not folder.is_dir() or all(_is_no_obstacle(file) for file in folder.iterdir()):
         return set()
     if not (folder / PATTERNS).is_file() or (folder / PATTERNS).is_symlink() or (folder / RULES).is_symlink():
         raise UserError(f"{folder} holds files that learn did not write. Give a new or an empty folder with -o.")
@@ -114,6 +114,11 @@ def _owned(folder: Path) -> set[str]:
         raise UserError(
             f"this version of learn cannot replace {folder}. Give an empty folder with -o. The reason: {error}"
         ) from None
+
+
+def _is_no_obstacle(file: Path) -> bool:
+    """Return whether a file may be in a folder that `learn` has not written yet."""
+    return _BEGUN.match(file.name) is not None or (file.name == UNDO and file.parent.name == NAME)
 
 
 def _listed(folder: Path) -> set[str]:
@@ -140,13 +145,13 @@ def _listed(folder: Path) -> set[str]:
 
 def _always(folder: Path) -> frozenset[str]:
     """Return the names that `learn` writes in every run."""
-    return _ALWAYS | {_IGNORE} if folder.name == NAME else _ALWAYS
+    return _ALWAYS | {IGNORE} if folder.name == NAME else _ALWAYS
 
 
 def _is_name(name: str) -> bool:
     """Return whether a name is one that `learn` writes."""
     return (
-        name == _IGNORE
+        name == IGNORE
         or name in _ALWAYS
         or (name.startswith(f"{RULES}/") and _SAFE.match(name[len(RULES) + 1 :]) is not None)
     )

@@ -22,6 +22,7 @@ from editvec.core.files import from_json, to_json, write_atomically
 from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, splice
 from editvec.core.text import FileText
+from editvec.rewrite.journal import Journal
 from editvec.rewrite.patch import unified_diff
 from editvec.rewrite.plan import FilePlan, breaks
 from editvec.rewrite.writer import write_file
@@ -61,8 +62,8 @@ class Reviewed:
     problems: list[str] = field(default_factory=list)
 
 
-def review(plans: Iterable[FilePlan], choose: Choose, reviewed: Reviewed) -> None:
-    """Ask about every edit of some plans, and write each accepted edit at once.
+def review(plans: Iterable[FilePlan], choose: Choose, reviewed: Reviewed, journal: Journal | None = None) -> None:
+    """Ask about every edit of some plans, and write each accepted edit at once; `journal` makes them undoable.
 
     The edits and files that were written are counted in `reviewed`, and problems are added to it.
     """
@@ -71,12 +72,12 @@ def review(plans: Iterable[FilePlan], choose: Choose, reviewed: Reviewed) -> Non
         if plan.problem:
             reviewed.problems.append(f"{plan.path}: not written: {plan.problem}.")
             continue
-        then = _review_file(plan, choose, reviewed, then)
+        then = _review_file(plan, choose, reviewed, then, journal)
         if then is Then.STOP:
             return
 
 
-def _review_file(plan: FilePlan, choose: Choose, reviewed: Reviewed, then: Then) -> Then:
+def _review_file(plan: FilePlan, choose: Choose, reviewed: Reviewed, then: Then, journal: Journal | None) -> Then:
     assert plan.path is not None
     data, shift, passed, before = plan.before, 0, 0, reviewed.num_places
     for edit in plan.edits:
@@ -90,7 +91,7 @@ def _review_file(plan: FilePlan, choose: Choose, reviewed: Reviewed, then: Then)
         if wanted is not None:
             after = splice(data, [wanted])
             try:
-                write_file(plan.path, data, after)
+                write_file(plan.path, data, after, journal, [wanted])
             except (OSError, UserError) as error:
                 reviewed.problems.append(f"{plan.path}: not written: {error}")
                 break

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from editvec.core.errors import GitError, UserError
 from editvec.core.files import atomic
+from editvec.core.splice import TextEdit
+from editvec.rewrite.journal import Journal
 from editvec.syntax.languages import language_of
 from editvec.vcs import git
 from editvec.vcs.filters import is_generated_name, is_generated_text, is_vendored
@@ -112,16 +114,25 @@ def dirty_files(files: Sequence[Path]) -> list[Path]:
     return found
 
 
-def write_file(file: Path, before: bytes, after: bytes) -> None:
+def write_file(
+    file: Path,
+    before: bytes,
+    after: bytes,
+    journal: Journal | None = None,
+    edits: Sequence[TextEdit] | None = None,
+) -> None:
     """Replace the bytes of a file in one step.
 
-    The mode and, where permitted, the owner stay the same. A link stays a link.
+    The mode and, where permitted, the owner stay the same. A link stays a link. With `journal`, the write is recorded
+    first, so that it can be undone. `edits`, which turn `before` into `after`, let it be undone place by place.
 
     Raises:
-        UserError: The file has changed since it was read.
+        UserError: The file has changed since it was read, or the journal cannot be written.
     """
     target = file.resolve()
     if target.read_bytes() != before:
         raise UserError(f"{file} has changed since it was read. Run the command again.")
+    if journal is not None:
+        journal.record(target, before, after, edits)
     with atomic(target, like=target.stat()) as stream:
         stream.write(after)

@@ -6,7 +6,7 @@ This module starts no process and reads no file: it is given what was shown and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -19,6 +19,7 @@ from editvec.suggest.features import features
 from editvec.suggest.intents import Intent, ShownEdit, intents_of, shown_edits
 from editvec.suggest.locate import EditMatch, SearchedFile, locate
 from editvec.suggest.propose import Hypothesis, propose
+from editvec.syntax.languages import language_of
 from editvec.vcs.worktree import File
 
 LIKELY = 0.8
@@ -29,6 +30,8 @@ POSSIBLE = 0.3
 _MAX_INTENTS = 12
 _MAX_MATCHES = 2_500
 """Maximum number of matches of a hypothesis, and of matches of an intent that are scored; the nearest come first."""
+_KINDS = {"tsx": "script", "typescript": "script", "javascript": "script"}
+"""Languages whose files are searched together."""
 
 Line = tuple[str, int]
 """A path and a line, counted from 1."""
@@ -47,15 +50,31 @@ class Gathered:
 
 
 def gather(
-    shown: Iterable[Demonstration], files: Sequence[SearchedFile], *, refused: Iterable[Line] = ()
+    shown: Iterable[Demonstration],
+    files: Sequence[SearchedFile],
+    *,
+    refused: Iterable[Line] = (),
+    only: Collection[Line] = (),
 ) -> list[Gathered]:
-    """Return the intents of what was shown, each with the matches where it has not been carried out yet."""
+    """Return the intents of what was shown, each with the matches where it has not been carried out yet.
+
+    With `only`, an edit counts as shown only if it is on one of these lines of the version after.
+    """
+    shown = list(shown)
     edits = [edit for each in shown for edit in shown_edits(each)]
-    intents = sorted(intents_of(edits), key=lambda intent: -len(intent.edits))[:_MAX_INTENTS]
-    done = {(edit.path, line) for edit in edits for line in range(edit.first_line_now, edit.last_line_now)}
+    chosen = [edit for edit in edits if not only or _lines_now(edit) & set(only)]
+    intents = sorted(intents_of(chosen), key=lambda intent: -len(intent.edits))[:_MAX_INTENTS]
+    now = {file.path: file.data for file in files}
+    as_shown = {each.path for each in shown if now.get(each.path) == each.after}
+    done = {(edit.path, line - 1) for edit in edits if edit.path in as_shown for _, line in _lines_now(edit)}
     no = {(path, line - 1) for path, line in refused}
     per_file = Counter(edit.path for edit in edits)
     return [_gathered(intent, files, done, no, per_file, len(intents)) for intent in intents]
+
+
+def _lines_now(edit: ShownEdit) -> set[Line]:
+    """Return the lines that an edit made, counted from 1."""
+    return {(edit.path, line + 1) for line in range(edit.first_line_now, edit.last_line_now)}
 
 
 def _gathered(
@@ -89,15 +108,23 @@ def _gathered(
 def nearest_first(edits: Sequence[ShownEdit], files: Sequence[SearchedFile]) -> list[SearchedFile]:
     """Return the files in which an intent is looked for: those of the same kind, the nearest to the edits first."""
     paths = {edit.path for edit in edits}
-    kinds = {file.language for file in files if file.path in paths} or {PurePosixPath(each).suffix for each in paths}
-    folders = {PurePosixPath(path).parts[:-1] for path in paths}
+    kinds = {kind_of_file(path) for path in paths}
+    folders = {tuple(path.split("/")[:-1]) for path in paths}
 
     def distance(file: SearchedFile) -> tuple[int, int, str]:
-        parts = PurePosixPath(file.path).parts[:-1]
+        parts = tuple(file.path.split("/")[:-1])
         common = max(_num_common(parts, each) for each in folders)
         return (0 if file.path in paths else 1 if parts in folders else 2, -common, file.path)
 
-    return sorted((file for file in files if file.language in kinds), key=distance)
+    return sorted((file for file in files if kind_of_file(file.path) in kinds), key=distance)
+
+
+def kind_of_file(path: str) -> str:
+    """Return what the files have in common in which an edit is looked for: their language, or their ending."""
+    language = language_of(path)
+    if language is None:
+        return PurePosixPath(path).suffix or PurePosixPath(path).name
+    return _KINDS.get(language.name, language.name)
 
 
 def _num_common(ones: Sequence[str], others: Sequence[str]) -> int:
@@ -142,7 +169,7 @@ def complete(
     return without_overlaps(found)
 
 
-def as_suggestion(match: EditMatch, confidence: float, edit: str) -> Suggestion:
+def as_suggestion(match: EditMatch, confidence: float, edit: str, reasons: Sequence[str] = ()) -> Suggestion:
     """Return a match with its confidence; `edit` is the id of what was shown."""
     start = match.file.lexed.line_starts[match.line]
     return Suggestion(
@@ -154,7 +181,8 @@ def as_suggestion(match: EditMatch, confidence: float, edit: str) -> Suggestion:
         before=match.file.data[match.start : match.end].decode(errors="replace"),
         after=match.after.decode(errors="replace"),
         confidence=confidence,
-        why=edit,
+        why=", ".join(reasons),
+        edit=edit,
     )
 
 
@@ -165,7 +193,12 @@ def without_overlaps(suggestions: Iterable[Suggestion]) -> list[Suggestion]:
     chosen = []
     for each in ordered:
         others = kept.setdefault(each.path, [])
-        if not any(each.start < max(one.end, one.start + 1) and one.start < max(each.end, each.start + 1) for one in others):
+        if not any(_overlap(each, other) for other in others):
             others.append(each)
             chosen.append(each)
     return chosen
+
+
+def _overlap(one: Suggestion, other: Suggestion) -> bool:
+    """Return whether two suggestions for a file concern the same bytes, or insert at the same position."""
+    return one.start < max(other.end, other.start + 1) and other.start < max(one.end, one.start + 1)

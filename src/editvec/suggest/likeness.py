@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import PurePosixPath
 from typing import TypeVar
 
 import numpy as np
@@ -170,12 +169,12 @@ class Spot:
     @cached_property
     def path_parts(self) -> tuple[str, ...]:
         """Return the folders of the file."""
-        return PurePosixPath(self.path).parts[:-1]
+        return tuple(self.path.split("/")[:-1])
 
     @cached_property
     def name_words(self) -> frozenset[str]:
         """Return the words of the file's name."""
-        name = PurePosixPath(self.path).name
+        name = self.path.rpartition("/")[2]
         return frozenset("".join(each if each.isalnum() else " " for each in name).split())
 
 

@@ -5,8 +5,7 @@ A file is searched for the rarest token of a hypothesis. Only the lines around s
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,9 +14,12 @@ from editvec.core.splice import TextEdit, splice
 from editvec.suggest.propose import Element, Hole, HoleKind, Hypothesis, NamePart, Operation
 from editvec.syntax.lexer import CLOSING, OPENING, LexedText, Tokens, is_number, is_word, lex, subwords
 
-_WINDOW = 7
+_WINDOW = 6
 """Number of lines above and below an anchor in which a hypothesis may match."""
 _LONGEST_HOLE = 60
+_IN_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") | frozenset(
+    range(0x80, 0x100)
+)
 _LONG = (HoleKind.OPERAND, HoleKind.INSIDE)
 
 Spans = list[tuple[int, int]]
@@ -74,17 +76,18 @@ def locate(
     """
     found: dict[tuple[int, int, int, bytes], EditMatch] = {}
     counts = [0] * len(hypotheses)
-    needles = [_needle(each.elements[each.anchor]) for each in hypotheses]
     literals = [_literals(each) for each in hypotheses]
+    anchors = [each.anchor for each in hypotheses]
     for number, file in enumerate(files):
-        offsets: dict[bytes, list[int]] = {}
+        present: dict[bytes, bool] = {}
+        offsets: dict[Element, list[int]] = {}
         for index, hypothesis in enumerate(hypotheses):
-            if counts[index] >= limit or not all(text in file.data for text in literals[index]):
+            if counts[index] >= limit or not _has_all(file.data, literals[index], present):
                 continue
-            pattern = needles[index]
-            if pattern.pattern not in offsets:
-                offsets[pattern.pattern] = [each.start() for each in pattern.finditer(file.data)]
-            for match in _matches(hypothesis, file, offsets[pattern.pattern]):
+            anchor = hypothesis.elements[anchors[index]]
+            if anchor not in offsets:
+                offsets[anchor] = list(_occurrences(file.data, anchor))
+            for match in _matches(hypothesis, anchors[index], file, offsets[anchor]):
                 counts[index] += 1
                 key = (number, match.start, match.end, match.after)
                 known = found.setdefault(key, match)
@@ -96,44 +99,64 @@ def locate(
 
 
 def _literals(hypothesis: Hypothesis) -> list[bytes]:
-    """Return the texts that a file must have for the hypothesis to match."""
+    """Return the texts that a file must have for the hypothesis to match, the longest first."""
     found = {each for each in hypothesis.elements if isinstance(each, bytes) and len(each) > 1}
     found |= {each.old for each in hypothesis.elements if isinstance(each, NamePart)}
     return sorted(found, key=len, reverse=True)
 
 
-@lru_cache(512)
-def _needle(element: Element) -> re.Pattern[bytes]:
-    if isinstance(element, NamePart):
-        return re.compile(rb"(?<![A-Za-z0-9_$\x80-\xff])[A-Za-z0-9_$\x80-\xff]*?" + re.escape(element.old))
-    assert isinstance(element, bytes)
-    text = re.escape(element)
-    if is_word(element) or is_number(element):
-        text = rb"(?<![A-Za-z0-9_$\x80-\xff])" + text + rb"(?![A-Za-z0-9_$\x80-\xff])"
-    return re.compile(text)
+def _has_all(data: bytes, literals: Sequence[bytes], present: dict[bytes, bool]) -> bool:
+    """Return whether data has all the literals; what is known is kept in `present`."""
+    for text in literals:
+        known = present.get(text)
+        if known is None:
+            known = present[text] = text in data
+        if not known:
+            return False
+    return True
 
 
-def _matches(hypothesis: Hypothesis, file: SearchedFile, offsets: Sequence[int]) -> Iterator[EditMatch]:
-    anchor = hypothesis.anchor
+def _occurrences(data: bytes, anchor: Element) -> Iterator[int]:
+    """Yield where a token may begin that an anchor stands for."""
+    text = anchor.old if isinstance(anchor, NamePart) else anchor
+    assert isinstance(text, bytes)
+    whole = not isinstance(anchor, NamePart) and (is_word(text) or is_number(text))
+    at = data.find(text)
+    while at >= 0:
+        end = at + len(text)
+        if not whole or (not (at and data[at - 1] in _IN_WORD) and not (end < len(data) and data[end] in _IN_WORD)):
+            yield at
+        at = data.find(text, end)
+
+
+def _matches(hypothesis: Hypothesis, anchor: int, file: SearchedFile, offsets: Sequence[int]) -> Iterator[EditMatch]:
+    elements = hypothesis.elements
+    before = elements[anchor - 1] if anchor else None
+    behind = elements[anchor + 1] if anchor + 1 < len(elements) else None
     passed = -1
     for offset in offsets:
         line = file.lexed.line_of(offset)
+        tokens = file.lexed.line(line)
+        here = bisect_right(tokens.starts, offset) - 1
+        if here < 0 or tokens.ends[here] <= offset or not _fits(elements[anchor], tokens.texts[here]):
+            continue
+        # Most occurrences are ruled out by the tokens beside them, before the lines around them are read.
+        if behind is not None and here + 1 < len(tokens.texts) and not _may_be(behind, tokens.texts[here + 1]):
+            continue
+        if before is not None and here and not _may_be(before, tokens.texts[here - 1]):
+            continue
         window = file.window(line)
-        at = _token_at(window.tokens, offset)
-        if at is None:
-            continue
-        spans = _match_at(hypothesis.elements, anchor, window.tokens.texts, at)
-        if spans is None:
-            continue
-        match = _edit_of(hypothesis, file, window, spans)
+        at = bisect_left(window.tokens.starts, tokens.starts[here])
+        spans = _match_at(elements, anchor, window.tokens.texts, at)
+        match = None if spans is None else _edit_of(hypothesis, file, window, spans)
         if match is not None and match.start >= passed:
             passed = max(match.end, match.start + 1)
             yield match
 
 
-def _token_at(tokens: Tokens, offset: int) -> int | None:
-    at = bisect_left(tokens.starts, offset)
-    return at if at < len(tokens.starts) and tokens.starts[at] == offset else None
+def _may_be(element: Element, token: bytes) -> bool:
+    """Return whether a token may be the first or the last one that an element stands for."""
+    return _is_long(element) or _fits(element, token)
 
 
 def _match_at(elements: Sequence[Element], anchor: int, texts: Sequence[bytes], at: int) -> Spans | None:
@@ -306,9 +329,7 @@ def _applied(
     return TextEdit(start, end, text) if start <= end else None
 
 
-def _written(
-    hypothesis: Hypothesis, operation: Operation, file: SearchedFile, tokens: Tokens, spans: Spans
-) -> bytes:
+def _written(hypothesis: Hypothesis, operation: Operation, file: SearchedFile, tokens: Tokens, spans: Spans) -> bytes:
     pieces = []
     for part in operation.parts:
         if isinstance(part, bytes):

@@ -266,9 +266,7 @@ class _Builder:
                 at += 1
         return holes, changed
 
-    def _operation(
-        self, run: Run, low: int, high: int, moved: dict[bytes, int], places: dict[bytes, int]
-    ) -> Operation:
+    def _operation(self, run: Run, low: int, high: int, moved: dict[bytes, int], places: dict[bytes, int]) -> Operation:
         front, keep_left, keep_right, behind = self._text(run)
         parts: list[Part] = [front] if front else []
         new, data = self.edit.new, self.edit.after.data

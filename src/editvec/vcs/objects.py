@@ -1,12 +1,13 @@
-"""Queries for many objects through one long-lived git process: blobs, and the attributes of files."""
+"""Queries for many objects through one git process: blobs, which objects exist, and the attributes of files."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Literal, cast
 
 from editvec.core.errors import GitError
 from editvec.vcs.git import Repository, stop
@@ -35,6 +36,15 @@ class Blobs:
         Raises:
             GitError: The git process ended unexpectedly.
         """
+        found = self.look_up(identity)
+        return found if isinstance(found, bytes) else None
+
+    def look_up(self, identity: bytes) -> bytes | Literal["missing", "too large"]:
+        """Return the content of a blob, or the reason why there is none.
+
+        Raises:
+            GitError: The git process ended unexpectedly.
+        """
         stdin, stdout = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
         with suppress(BrokenPipeError):
             stdin.write(identity + b"\n")
@@ -43,11 +53,11 @@ class Blobs:
         if not header:
             raise GitError(_ENDED_EARLY)
         if len(header) != 3:
-            return None
+            return "missing"
         size = int(header[2])
         if header[1] != b"blob" or size > self.max_bytes:
             _discard(stdout, size + 1)
-            return None
+            return "too large" if header[1] == b"blob" else "missing"
         data = stdout.read(size)
         if stdout.read(1) != b"\n":
             raise GitError(_ENDED_EARLY)
@@ -56,6 +66,21 @@ class Blobs:
     def close(self) -> None:
         """End the git process."""
         stop(self._process)
+
+
+def existing(repository: Repository, identities: Iterable[bytes]) -> set[bytes]:
+    """Return those of the objects that the repository holds, or all of them if git cannot say.
+
+    In a partial clone, git ends at the first object that it does not have and may not fetch, so ask before reading.
+    """
+    asked = set(identities)
+    if not asked:
+        return asked
+    process = repository.start(
+        "rev-list", "--objects", "--no-walk", "--ignore-missing", "--missing=allow-any", "--stdin"
+    )
+    said, _ = process.communicate(b"".join(b"%s\n" % identity for identity in asked))
+    return {line.split(b" ")[0] for line in said.splitlines()} & asked if process.returncode == 0 else asked
 
 
 class Attributes:
@@ -114,11 +139,13 @@ def _fill_index(repository: Repository, apart: Path, revision: str) -> None:
     """Create an index that holds the `.gitattributes` files of a revision, as far as they can be read."""
     listed = repository.attempt("ls-tree", "-r", "-z", "--full-tree", revision).stdout.split(b"\0")
     entries = (entry.partition(b"\t") for entry in listed if entry.startswith(b"100"))
-    lines = [
-        b"%s %s 0\t%s\0" % (*facts.split()[::2], path)
+    files = [
+        (*facts.split()[::2], path)
         for facts, _, path in entries
         if path.rpartition(b"/")[2] == b".gitattributes" and b".." not in path.split(b"/")
     ]
+    readable = existing(repository, [identity for _, identity, _ in files])
+    lines = [b"%s %s 0\t%s\0" % file for file in files if file[1] in readable]
     process = repository.start("update-index", "-z", "--index-info", apart=apart)
     process.communicate(b"".join(lines))
 

@@ -1,0 +1,165 @@
+"""Finishing an edit step by step: what is accepted or refused says where the rest belongs.
+
+A session holds the files in memory and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+
+from editvec.core.edit import Demonstration
+from editvec.core.match import Suggestion
+from editvec.core.splice import TextEdit, splice
+from editvec.suggest.complete import POSSIBLE, Gathered, Line, Scorer, as_suggestion, gather, without_overlaps
+from editvec.suggest.intents import Intent, ShownEdit
+from editvec.suggest.locate import SearchedFile
+from editvec.suggest.reasons import reasons_of
+from editvec.suggest.scorer import packaged_scorer
+from editvec.syntax.lexer import LexedText
+from editvec.vcs.worktree import File
+
+_SUMMARY = 60
+"""Maximum length of each side of a summary, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A line where an edit was shown; counted from 1, in the file as it is now."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class EditSummary:
+    """An edit that a person made once or several times."""
+
+    id: str
+    summary: str
+    demonstrations: tuple[ShownLine, ...]
+
+
+class FinishSession:
+    """Suggestions for the edits that were shown, which change with every answer."""
+
+    def __init__(
+        self,
+        shown: Iterable[Demonstration],
+        files: Iterable[File],
+        *,
+        refused: Iterable[Line] = (),
+        only: Iterable[Line] = (),
+        scorer: Scorer | None = None,
+    ) -> None:
+        """Start from what was shown and the files as they are now.
+
+        `refused` are lines where a person does not want an edit. With `only`, an edit counts as shown only if it is on
+        one of these lines. Lines are counted from 1.
+        """
+        self._shown = {each.path: each for each in shown}
+        self._files = {file.path: SearchedFile(*file) for file in files}
+        self._refused = list(refused)
+        self._only = frozenset(only)
+        self._muted: set[str] = set()
+        self._scorer = scorer or packaged_scorer()
+        self._gathered: list[Gathered] | None = None
+
+    @property
+    def num_files(self) -> int:
+        """Return the number of files in which places are looked for."""
+        return len(self._files)
+
+    def text(self, path: str) -> bytes:
+        """Return a file as it is now, with everything that was accepted."""
+        return self._files[path].data
+
+    def edits(self) -> list[EditSummary]:
+        """Return what was shown, in the order of the suggestions' edit ids."""
+        return [
+            EditSummary(
+                edit_id(each.intent),
+                summary_of(each.intent.edits[0]),
+                tuple(ShownLine(edit.path, edit.first_line_now + 1) for edit in each.intent.edits),
+            )
+            for each in self._current()
+        ]
+
+    def suggestions(self, minimum: float = POSSIBLE) -> list[Suggestion]:
+        """Return the suggestions with a confidence of at least `minimum`, the most certain first."""
+        found = []
+        for each in self._current():
+            name = edit_id(each.intent)
+            if name in self._muted:
+                continue
+            for match, confidence in zip(each.matches, self._scorer(each.features), strict=True):
+                if confidence >= minimum:
+                    found.append(as_suggestion(match, round(float(confidence), 4), name, reasons_of(each, match)))
+        return without_overlaps(found)
+
+    def accept(self, suggestion: Suggestion, text: str | None = None) -> None:
+        """Make a suggested edit, with another text if one is given; it counts as shown from now on."""
+        file = self._files[suggestion.path]
+        written = (suggestion.after if text is None else text).encode("utf-8", "surrogateescape")
+        after = splice(file.data, [TextEdit(suggestion.start, suggestion.end, written)])
+        before = self._shown[suggestion.path].before if suggestion.path in self._shown else file.data
+        self._shown[suggestion.path] = Demonstration(suggestion.path, before, after)
+        if self._only:
+            self._only |= {(suggestion.path, suggestion.line)}
+        shift = after.count(b"\n") - file.data.count(b"\n")
+        self._refused = [
+            (path, line + shift if path == suggestion.path and line > suggestion.line else line)
+            for path, line in self._refused
+        ]
+        self._files[suggestion.path] = SearchedFile(file.path, file.language, after)
+        self._gathered = None
+
+    def refuse(self, suggestion: Suggestion) -> None:
+        """Count a suggestion as a place where the edit does not belong."""
+        self._refused.append((suggestion.path, suggestion.line))
+        self._gathered = None
+
+    def mute(self, edit: str) -> None:
+        """Make no more suggestions for an edit."""
+        self._muted.add(edit)
+
+    def _current(self) -> list[Gathered]:
+        if self._gathered is None:
+            self._gathered = gather(
+                self._shown.values(), list(self._files.values()), refused=self._refused, only=self._only
+            )
+        return self._gathered
+
+
+def edit_id(intent: Intent) -> str:
+    """Return the id of an intent, which depends on what was changed and not on where."""
+    return sha256(repr(intent.edits[0].loose_signature).encode()).hexdigest()[:8]
+
+
+def summary_of(edit: ShownEdit) -> str:
+    """Return an edit in one line: its text before and after, shortened to what differs if it is long."""
+    before = edit.before.data[_low(edit.before, edit.first_line) : _low(edit.before, edit.last_line)]
+    after = edit.after.data[_low(edit.after, edit.first_line_now) : _low(edit.after, edit.last_line_now)]
+    old, new = (" ".join(text.decode("utf-8", "replace").split()) for text in (before, after))
+    if max(len(old), len(new)) > _SUMMARY:
+        old, new = _without_common(old, new)
+    return f"{old or '(nothing)'}  →  {new or '(nothing)'}"
+
+
+def _low(text: LexedText, line: int) -> int:
+    return text.line_starts[min(line, len(text.line_starts) - 1)]
+
+
+def _without_common(old: str, new: str) -> tuple[str, str]:
+    """Return two texts without most of what they have in common at both ends."""
+    room = 12
+    limit = min(len(old), len(new))
+    left = next((at for at in range(limit) if old[at] != new[at]), limit)
+    right = next((at for at in range(limit - left) if old[-1 - at] != new[-1 - at]), limit - left)
+    low, high = max(0, left - room), max(0, right - room)
+
+    def cut(text: str) -> str:
+        return ("…" if low else "") + text[low : len(text) - high][: 2 * _SUMMARY] + ("…" if high else "")
+
+    return cut(old), cut(new)
