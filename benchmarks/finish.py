@@ -7,6 +7,7 @@ changed, for a person who takes and refuses suggestions one by one (--assisted),
 nothing is to be suggested (--silence). Nothing is checked out. Sweeps are drawn at random, always the same ones.
 
     python benchmarks/finish.py --clones CLONES
+    python benchmarks/finish.py --clones CLONES --systems editvec --scorer scorer.safetensors -k 1
     python benchmarks/finish.py --clones CLONES --repos gorilla/mux:go clap-rs/clap:rs --most 20 -k 1 --assisted 10
 
 CLONES is a folder with the repositories as owner/name, owner+name, name or name.git, bare or not.
@@ -36,6 +37,7 @@ from editvec.evaluation.sweeps import SweepScore, score_sweep
 from editvec.mining.sweeps import Sweep, cut_lone_edits, cut_sweeps
 from editvec.suggest.complete import LIKELY, POSSIBLE, complete
 from editvec.suggest.replay import CommitHunks, commit_hunks, shown_and_targets, with_sites
+from editvec.suggest.scorer import load_scorer
 from editvec.syntax.languages import language_of
 from editvec.syntax.token import decode, encode
 from editvec.vcs.git import Repository, open_repository
@@ -58,6 +60,7 @@ OURS = "editvec"
 System = Callable[..., list[Suggestion]]
 """`complete`, or a function with the same arguments."""
 SYSTEMS: dict[str, System] = {
+    # Without a minimum, so that one run gives the figures for every threshold.
     OURS: partial(complete, minimum=0.0),
     "search and replace": search_and_replace,
     "… in the same folder": partial(search_and_replace, same_folder=True),
@@ -222,6 +225,7 @@ def read_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--clones", type=Path, required=True, help="folder of the clones")
     parser.add_argument("--repos", nargs="+", default=list(REPOSITORIES), metavar="OWNER/NAME:ENDINGS")
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=list(SYSTEMS))
+    parser.add_argument("--scorer", type=Path, help="file of a trained scorer; the default is the packaged one")
     parser.add_argument("--most", type=int, default=60, help="maximum number of sweeps per repository")
     parser.add_argument("-k", type=int, nargs="+", default=[1, 3], help="numbers of places shown")
     parser.add_argument("--assisted", type=int, default=10, help="sweeps per repository that a person finishes")
@@ -242,6 +246,9 @@ def main() -> None:
         if not endings:
             raise SystemExit(f"{name}: give the endings of its files, such as {name}:py.")
         subjects.append(Subject(name, find_clone(options.clones, name), tuple(endings.split(","))))
+    if options.scorer:
+        for systems in (SYSTEMS, ASSISTED):
+            systems[OURS] = partial(systems[OURS], scorer=load_scorer(options.scorer))
     start = time.perf_counter()
     measured = measure(subjects, options)
     if options.out:
