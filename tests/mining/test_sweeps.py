@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from editvec.core.errors import UserError
 from editvec.mining import sweeps
-from editvec.mining.sweeps import Sweep, cut_sweeps, line_signature, line_tokens, load_sweeps, save_sweeps
+from editvec.mining.sweeps import (
+    Sweep,
+    cut_lone_edits,
+    cut_sweeps,
+    line_signature,
+    line_tokens,
+    load_sweeps,
+    save_sweeps,
+)
 from editvec.vcs.git import open_repository
 from tests.conftest import Repo
 
@@ -108,6 +116,20 @@ def test_sweeps_are_saved_as_lines_and_loaded_again(repo: Repo, tmp_path: Path) 
         (tmp_path / "other.jsonl").write_text(text)
         with pytest.raises(UserError, match="not a sweep"):
             load_sweeps(tmp_path / "other.jsonl")
+
+
+def test_lone_edits_are_lines_of_commits_without_a_sweep(repo: Repo) -> None:
+    repo.commit({"a.py": calls("load"), "b.py": "one = f(x)\ntwo = 1\nthree = f(z)\n"})
+    alone = repo.commit({"b.py": "one = g(x)\ntwo = 2\nthree = g(z)\n"})
+    repo.commit({"a.py": calls("read"), "b.py": "one = f(x)\ntwo = 2\nthree = g(z)\n"})
+    repo.commit({"b.py": "one = f(x)\ntwo = 3\nthree = g(z)\n"})
+    other = repo.commit({"b.py": "one = f(x)\ntwo = 3\nthree = h(z)\n"})
+    place = open_repository(repo.path)
+    drawn = {sweep.commit: sweep.sites for sweep in cut_lone_edits(place, ["py"])}
+    assert set(drawn) == {alone, other}
+    assert [tuple(site) for site in drawn[other]] == [("b.py", 3, "three = g(z)", "three = h(z)")]
+    assert len(drawn[alone]) == 1 and drawn[alone][0].line in (1, 3)
+    assert cut_lone_edits(place, ["py"], most=1) == cut_lone_edits(place, ["py"])[:1]
 
 
 def test_an_empty_repository_has_no_sweeps(repo: Repo) -> None:

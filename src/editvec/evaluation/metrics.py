@@ -94,6 +94,23 @@ def mean(values: NDArray[np.float64], *, resamples: int = 1000, seed: int = 0) -
     return Estimate(float(values.mean()), float(low), float(high))
 
 
+def ratio(
+    numerators: Sequence[float], denominators: Sequence[float], *, resamples: int = 1000, seed: int = 0
+) -> Estimate:
+    """Return the sum of numerators divided by the sum of denominators, with its bootstrap interval.
+
+    NaN if the denominators sum to zero; resamples in which they do are left out of the interval.
+    """
+    above, below = np.asarray(numerators, np.float64), np.asarray(denominators, np.float64)
+    if not below.sum():
+        return Estimate(math.nan, math.nan, math.nan)
+    chance = np.random.default_rng(seed)
+    drawn = [chance.integers(0, len(below), len(below)) for _ in range(resamples)]
+    ratios = [above[rows].sum() / below[rows].sum() for rows in drawn if below[rows].sum()]
+    low, high = np.percentile(ratios, [2.5, 97.5])
+    return Estimate(float(above.sum() / below.sum()), float(low), float(high))
+
+
 # --- retrieval
 
 

@@ -33,6 +33,8 @@ MAX_PER_SIGNATURE = MAX_PER_COMMIT = 2
 
 _BATCH = 500
 """Commits per git process; all of them are written to git before its output is read."""
+_LONE_BATCH = 50
+"""Smaller, because a few batches are enough for a sample."""
 _HEADER_BYTES = 60
 """Approximate size of the header of a hunk or a file in a patch."""
 
@@ -137,6 +139,32 @@ def all_sweeps(repository: Repository, endings: Sequence[str], *, since: str = "
                 yield from sweeps_of(change, parents[change.commit.identity])
 
 
+def cut_lone_edits(
+    repository: Repository, endings: Sequence[str], *, most: int = 60, since: str = "2012-01-01", seed: int = 7
+) -> list[Sweep]:
+    """Return edited lines of at most `most` commits that have no sweep, one line a commit, drawn at random.
+
+    They have the form of sweeps with one site. Nothing is left to finish there, so any suggestion is one too many,
+    unless the commit made the same change in a second place.
+    """
+    parents = changing_commits(repository, endings, since=since)
+    chance = random.Random(seed)
+    commits = chance.sample(list(parents), len(parents))
+    drawn: list[Sweep] = []
+    for start in range(0, len(commits), _LONE_BATCH):
+        for change in walk(repository, commits[start : start + _LONE_BATCH], pathspecs_of(endings), renames=False):
+            if isinstance(change, Unreadable) or is_too_large(change):
+                continue
+            groups, parent = _grouped_sites(change), parents[change.commit.identity]
+            if groups and not any(map(_is_sweep, groups.values())) and len(drawn) < most:
+                signature = chance.choice(list(groups))
+                site = chance.choice(groups[signature])
+                drawn.append(Sweep(change.commit.identity, parent, signature, (site,)))
+        if len(drawn) >= most:
+            break
+    return drawn
+
+
 def changing_commits(repository: Repository, endings: Sequence[str], *, since: str = "2012-01-01") -> dict[str, str]:
     """Return the commits with one parent that change files with the given endings, newest first, with their parents."""
     done = repository.attempt("log", f"--since={since}", "--format=%H %P", "HEAD", "--", *pathspecs_of(endings))
@@ -151,21 +179,35 @@ def pathspecs_of(endings: Iterable[str]) -> list[str]:
 
 def sweeps_of(change: CommitChange, parent: str) -> list[Sweep]:
     """Return the sweeps of one commit, in the order of their first lines."""
+    if is_too_large(change):
+        return []
+    return [
+        Sweep(change.commit.identity, parent, signature, tuple(sites))
+        for signature, sites in _grouped_sites(change).items()
+        if _is_sweep(sites)
+    ]
+
+
+def is_too_large(change: CommitChange) -> bool:
+    """Return whether a commit changes so much that its sweeps do not count."""
     hunks = [hunk for file in change.files for hunk in file.hunks]
     size = sum(len(hunk.text) + _HEADER_BYTES for hunk in hunks) + 2 * _HEADER_BYTES * len(change.files)
-    if len(change.files) > MAX_FILES or size > MAX_PATCH_BYTES:
-        return []
+    return len(change.files) > MAX_FILES or size > MAX_PATCH_BYTES
+
+
+def _grouped_sites(change: CommitChange) -> dict[str, list[SweepSite]]:
+    """Return the changed lines of a commit by their signatures."""
     groups: defaultdict[str, list[SweepSite]] = defaultdict(list)
     for file in change.files:
         if is_plain(file.path):
             for hunk in file.hunks:
                 for signature, site in _sites(file.path, hunk):
                     groups[signature].append(site)
-    return [
-        Sweep(change.commit.identity, parent, signature, tuple(sites))
-        for signature, sites in groups.items()
-        if len(sites) <= MAX_SITES and len({site.before.strip() for site in sites}) >= MIN_DISTINCT_LINES
-    ]
+    return groups
+
+
+def _is_sweep(sites: Sequence[SweepSite]) -> bool:
+    return len(sites) <= MAX_SITES and len({site.before.strip() for site in sites}) >= MIN_DISTINCT_LINES
 
 
 def is_plain(path: str) -> bool:

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from editvec.core.match import Suggestion
-from editvec.core.text import line_starts
+from editvec.core.text import line_of, line_starts
 from editvec.mining.sweeps import Sweep, SweepSite, line_tokens
 from editvec.syntax.token import encode
 from editvec.vcs.git import Repository
@@ -187,8 +187,11 @@ def _sharing_lines(data: bytes, suggestions: Iterable[Suggestion]) -> list[list[
 
 def _lines(data: bytes, suggestion: Suggestion) -> tuple[int, int]:
     """Return the first and the last line (0-based) of a suggestion; a newline belongs to the line that it ends."""
+    starts = line_starts(data)
+    # Without a final newline, the last start is the end of the data, where no line starts.
+    last_line = len(starts) - 1 if data.endswith(b"\n") else len(starts) - 2
     last_byte = max(suggestion.start, suggestion.end - 1)
-    return data.count(b"\n", 0, suggestion.start), data.count(b"\n", 0, last_byte)
+    return min(line_of(starts, suggestion.start), last_line), min(line_of(starts, last_byte), last_line)
 
 
 def _change(data: bytes, group: Sequence[Suggestion], confidence: float, above: float) -> LineChange:
