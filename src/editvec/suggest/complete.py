@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from editvec.core.edit import Demonstration
 from editvec.core.match import Suggestion
 from editvec.suggest.features import features
-from editvec.suggest.intents import Intent, ShownEdit, intents_of, shown_edits
+from editvec.suggest.intents import DemoEdit, Intent, intents_of, shown_edits
 from editvec.suggest.locate import EditMatch, SearchedFile, locate
-from editvec.suggest.propose import Hypothesis, propose
+from editvec.suggest.propose import EditHypothesis, propose
 from editvec.syntax.languages import language_of
 from editvec.vcs.worktree import File, ending_of
 
@@ -43,7 +43,7 @@ class Gathered:
     """An intent with its matches and what is known of them, before anything is scored."""
 
     intent: Intent
-    hypotheses: list[Hypothesis]
+    hypotheses: list[EditHypothesis]
     matches: list[EditMatch]
     features: NDArray[np.float32]
 
@@ -71,7 +71,7 @@ def gather(
     return [_gathered(intent, files, done, no, per_file, len(intents)) for intent in intents]
 
 
-def _lines_now(edit: ShownEdit) -> set[Line]:
+def _lines_now(edit: DemoEdit) -> set[Line]:
     """Return the lines that an edit made, counted from 1."""
     return {(edit.path, line + 1) for line in range(edit.first_line_now, edit.last_line_now)}
 
@@ -104,7 +104,7 @@ def _gathered(
     return Gathered(intent, hypotheses, matches, numbers)
 
 
-def nearest_first(edits: Sequence[ShownEdit], files: Sequence[SearchedFile]) -> list[SearchedFile]:
+def nearest_first(edits: Sequence[DemoEdit], files: Sequence[SearchedFile]) -> list[SearchedFile]:
     """Return the files in which an intent is looked for: those of the same kind, the nearest to the edits first."""
     paths = {edit.path for edit in edits}
     kinds = {kind_of_file(path) for path in paths}

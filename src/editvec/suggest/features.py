@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from editvec.suggest.intents import Intent
 from editvec.suggest.likeness import LIKENESS, Spot, likeness
 from editvec.suggest.locate import EditMatch, SearchedFile
-from editvec.suggest.propose import Hole, Hypothesis, Level, NamePart
+from editvec.suggest.propose import EditHypothesis, Hole, Level, NamePart
 from editvec.syntax.lexer import is_word
 
 _MAX_SHOWN = 8
@@ -85,7 +85,7 @@ FEATURES = (
 
 def features(
     intent: Intent,
-    hypotheses: Sequence[Hypothesis],
+    hypotheses: Sequence[EditHypothesis],
     counts: Sequence[int],
     matches: Sequence[EditMatch],
     files: Sequence[SearchedFile],
@@ -164,16 +164,16 @@ def _of_edit(intent: Intent, num_intents: int, num_refused: int, language: str) 
 
 
 def _offset(edit: object) -> int:
-    from editvec.suggest.intents import ShownEdit
+    from editvec.suggest.intents import DemoEdit
 
-    assert isinstance(edit, ShownEdit)
+    assert isinstance(edit, DemoEdit)
     at = min(edit.runs[0].low, len(edit.old.starts) - 1)
     return max(0, edit.old.starts[at] - edit.before.line_starts[edit.first_line]) if at >= 0 else 0
 
 
 def _of_matches(
     intent: Intent,
-    hypotheses: Sequence[Hypothesis],
+    hypotheses: Sequence[EditHypothesis],
     counts: Sequence[int],
     matches: Sequence[EditMatch],
     files: Sequence[SearchedFile],
@@ -248,7 +248,7 @@ def _of_matches(
     return np.array(rows, np.float32)
 
 
-def _specificity(hypothesis: Hypothesis) -> float:
+def _specificity(hypothesis: EditHypothesis) -> float:
     """Return the number of tokens that a hypothesis fixes; holes count against it a little."""
     literals = sum(isinstance(each, bytes) for each in hypothesis.elements)
     parts = sum(isinstance(each, NamePart) for each in hypothesis.elements)

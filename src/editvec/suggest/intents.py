@@ -31,7 +31,7 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ShownEdit:
+class DemoEdit:
     """One edit that was shown, with the tokens around it.
 
     `old` holds the tokens of the changed lines before and of some lines around them; `new` likewise after.
@@ -98,7 +98,7 @@ class ShownEdit:
 class Intent:
     """Edits that mean the same."""
 
-    edits: list[ShownEdit]
+    edits: list[DemoEdit]
 
 
 def name_change(old: bytes, new: bytes) -> tuple[bytes, bytes, bytes, bytes]:
@@ -118,7 +118,7 @@ def name_change(old: bytes, new: bytes) -> tuple[bytes, bytes, bytes, bytes]:
     )
 
 
-def shown_edits(demonstration: Demonstration) -> list[ShownEdit]:
+def shown_edits(demonstration: Demonstration) -> list[DemoEdit]:
     """Return the edits between two versions of a file, in order.
 
     Lines that were changed one for one are edits of their own. Changes of white space only are left out.
@@ -157,7 +157,7 @@ def changed_lines(before: LexedText, after: LexedText) -> list[tuple[int, int, i
 
 def _shown_edit(
     path: str, before: LexedText, after: LexedText, low: int, high: int, start: int, end: int
-) -> ShownEdit | None:
+) -> DemoEdit | None:
     removed, added = before.lines(low, high), after.lines(start, end)
     if len(removed.texts) > _MAX_TOKENS or len(added.texts) > _MAX_TOKENS:
         return None
@@ -169,10 +169,10 @@ def _shown_edit(
         for tag, one, two, three, four in changes
         if tag != "equal"
     )
-    return ShownEdit(path, before, after, low, high, start, end, old, new, runs)
+    return DemoEdit(path, before, after, low, high, start, end, old, new, runs)
 
 
-def intents_of(edits: Iterable[ShownEdit]) -> list[Intent]:
+def intents_of(edits: Iterable[DemoEdit]) -> list[Intent]:
     """Return the edits grouped by what they mean, in the order in which they were shown.
 
     Edits with the same signature are one intent; so are edits that change the same part of different names.

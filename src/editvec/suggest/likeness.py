@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from editvec.suggest.intents import ShownEdit
+from editvec.suggest.intents import DemoEdit
 from editvec.suggest.locate import EditMatch
 from editvec.suggest.propose import opening_of
 from editvec.syntax.lexer import QUOTES, LexedText, is_number, is_word
@@ -61,7 +61,7 @@ class Spot:
         self.path, self.lexed, self.texts, self.low, self.high, self.line = path, lexed, texts, low, high, line
 
     @classmethod
-    def of_shown(cls, edit: ShownEdit) -> Spot:
+    def of_shown(cls, edit: DemoEdit) -> Spot:
         """Return the place of an edit that was shown, as it was before the edit."""
         line = min(edit.first_line, max(0, edit.before.num_lines - 1))
         return cls(edit.path, edit.before, edit.old.texts, edit.runs[0].low, edit.runs[-1].high, line)

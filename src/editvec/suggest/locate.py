@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from editvec.core.splice import TextEdit, splice
-from editvec.suggest.propose import Element, Hole, HoleKind, Hypothesis, NamePart, Operation
+from editvec.suggest.propose import EditHypothesis, Element, Hole, HoleKind, NamePart, Operation
 from editvec.syntax.lexer import CLOSING, OPENING, LexedText, Tokens, is_number, is_word, lex, subwords
 
 _WINDOW = 6
@@ -68,7 +68,7 @@ class EditMatch:
 
 
 def locate(
-    hypotheses: Sequence[Hypothesis], files: Sequence[SearchedFile], limit: int = 6_000
+    hypotheses: Sequence[EditHypothesis], files: Sequence[SearchedFile], limit: int = 6_000
 ) -> tuple[list[EditMatch], list[int]]:
     """Return the matches of all hypotheses, and how many matches each hypothesis has.
 
@@ -98,7 +98,7 @@ def locate(
     return list(found.values()), counts
 
 
-def _literals(hypothesis: Hypothesis) -> list[bytes]:
+def _literals(hypothesis: EditHypothesis) -> list[bytes]:
     """Return the texts that a file must have for the hypothesis to match, the longest first."""
     found = {each for each in hypothesis.elements if isinstance(each, bytes) and len(each) > 1}
     found |= {each.old for each in hypothesis.elements if isinstance(each, NamePart)}
@@ -129,7 +129,9 @@ def _occurrences(data: bytes, anchor: Element) -> Iterator[int]:
         at = data.find(text, end)
 
 
-def _matches(hypothesis: Hypothesis, anchor: int, file: SearchedFile, offsets: Sequence[int]) -> Iterator[EditMatch]:
+def _matches(
+    hypothesis: EditHypothesis, anchor: int, file: SearchedFile, offsets: Sequence[int]
+) -> Iterator[EditMatch]:
     elements = hypothesis.elements
     before = elements[anchor - 1] if anchor else None
     behind = elements[anchor + 1] if anchor + 1 < len(elements) else None
@@ -276,7 +278,7 @@ def _consistent(elements: Sequence[Element], spans: Spans, texts: Sequence[bytes
     return True
 
 
-def _edit_of(hypothesis: Hypothesis, file: SearchedFile, window: Window, spans: Spans) -> EditMatch | None:
+def _edit_of(hypothesis: EditHypothesis, file: SearchedFile, window: Window, spans: Spans) -> EditMatch | None:
     tokens, data = window.tokens, file.data
     edits: list[TextEdit] = []
     low, high = len(tokens.texts), 0
@@ -303,7 +305,7 @@ def _token_high(operation: Operation, spans: Spans) -> int:
 
 
 def _applied(
-    hypothesis: Hypothesis, operation: Operation, file: SearchedFile, tokens: Tokens, spans: Spans
+    hypothesis: EditHypothesis, operation: Operation, file: SearchedFile, tokens: Tokens, spans: Spans
 ) -> TextEdit | None:
     """Return what an operation changes, or None if that has been done already."""
     low, high = _token_low(operation, spans), _token_high(operation, spans)
@@ -329,7 +331,9 @@ def _applied(
     return TextEdit(start, end, text) if start <= end else None
 
 
-def _written(hypothesis: Hypothesis, operation: Operation, file: SearchedFile, tokens: Tokens, spans: Spans) -> bytes:
+def _written(
+    hypothesis: EditHypothesis, operation: Operation, file: SearchedFile, tokens: Tokens, spans: Spans
+) -> bytes:
     pieces = []
     for part in operation.parts:
         if isinstance(part, bytes):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from editvec.suggest.intents import Intent, Run, ShownEdit, name_change
+from editvec.suggest.intents import DemoEdit, Intent, Run, name_change
 from editvec.syntax.lexer import CLOSING, OPENING, is_number, is_word
 
 _MAX_EDITS = 6
@@ -76,7 +76,7 @@ class Level(IntEnum):
     LINE = 7
 
 
-class Hypothesis(NamedTuple):
+class EditHypothesis(NamedTuple):
     """A description of consecutive tokens, and what is made of them."""
 
     level: Level
@@ -103,9 +103,9 @@ def _rarity(element: Element) -> int:
     return len(element) if len(element) > 1 else 0
 
 
-def propose(intent: Intent) -> list[Hypothesis]:
+def propose(intent: Intent) -> list[EditHypothesis]:
     """Return the hypotheses of an intent, without repetitions."""
-    found: dict[tuple[object, ...], Hypothesis] = {}
+    found: dict[tuple[object, ...], EditHypothesis] = {}
     for edit in intent.edits[:_MAX_EDITS]:
         for each in _hypotheses(edit):
             if _rarity(each.elements[each.anchor]) > 1:
@@ -113,7 +113,7 @@ def propose(intent: Intent) -> list[Hypothesis]:
     return list(found.values())
 
 
-def _hypotheses(edit: ShownEdit) -> Iterator[Hypothesis]:
+def _hypotheses(edit: DemoEdit) -> Iterator[EditHypothesis]:
     build = _Builder(edit)
     runs = edit.runs
     yield from build.around(Level.EXACT, runs, names=False, gaps=Level.EXACT)
@@ -139,7 +139,7 @@ def _hypotheses(edit: ShownEdit) -> Iterator[Hypothesis]:
 class _Builder:
     """Makes hypotheses of one shown edit."""
 
-    def __init__(self, edit: ShownEdit) -> None:
+    def __init__(self, edit: DemoEdit) -> None:
         self.edit = edit
         self.old, self.new = edit.old.texts, edit.new.texts
         added = set(edit.added)
@@ -149,7 +149,7 @@ class _Builder:
         self.indent = edit.before.indent_of(edit.first_line)
         self.hole_kind = HoleKind.WORD
 
-    def around(self, level: Level, runs: Sequence[Run], *, names: bool, gaps: Level) -> Iterator[Hypothesis]:
+    def around(self, level: Level, runs: Sequence[Run], *, names: bool, gaps: Level) -> Iterator[EditHypothesis]:
         """Yield hypotheses with as much context as they need, at least."""
         low, high = runs[0].low, runs[-1].high
         inserts = all(run.low == run.high for run in runs)
@@ -195,7 +195,7 @@ class _Builder:
 
     def _build(
         self, level: Level, runs: Sequence[Run], num_left: int, num_right: int, *, names: bool, gaps: Level
-    ) -> Hypothesis | None:
+    ) -> EditHypothesis | None:
         moved = {token: number for number, token in enumerate(self.moved)} if names else {}
         elements: list[Element] = []
         places: dict[bytes, int] = {}
@@ -245,7 +245,7 @@ class _Builder:
         )
         if not elements:
             return None
-        return Hypothesis(level, tuple(elements), operations, self.indent, num_left, num_right)
+        return EditHypothesis(level, tuple(elements), operations, self.indent, num_left, num_right)
 
     def _brackets(
         self, tokens: Sequence[bytes], gaps: Level, holes: int, elements: list[Element], take: object
@@ -279,7 +279,7 @@ class _Builder:
             parts.append(behind)
         return Operation(low, high, keep_left, keep_right, _joined(parts))
 
-    def name_part(self, run: Run) -> Iterator[Hypothesis]:
+    def name_part(self, run: Run) -> Iterator[EditHypothesis]:
         """Yield the change of a part of a name, for other names that have this part."""
         if run.high - run.low != 1 or run.end - run.start != 1:
             return
@@ -288,9 +288,11 @@ class _Builder:
             return
         left, was, now, right = name_change(old, new)
         if len(was) > 1 and (left or right):
-            yield Hypothesis(Level.NAME_PART, (NamePart(was, now),), (Operation(0, 1, True, True, ()),), self.indent)
+            yield EditHypothesis(
+                Level.NAME_PART, (NamePart(was, now),), (Operation(0, 1, True, True, ()),), self.indent
+            )
 
-    def call(self, run: Run) -> Iterator[Hypothesis]:
+    def call(self, run: Run) -> Iterator[EditHypothesis]:
         """Yield changes at the end of a call's arguments, or behind a call, whatever its arguments are."""
         low, high = run.low, run.high
         opening = opening_of(self.old, low)
@@ -310,14 +312,14 @@ class _Builder:
                 head = (self.old[start - 1], self.old[start], Hole(0, HoleKind.INSIDE), self.old[low - 1])
                 yield self._around_run(run, head, ())
 
-    def _around_run(self, run: Run, head: tuple[Element, ...], tail: tuple[Element, ...]) -> Hypothesis:
+    def _around_run(self, run: Run, head: tuple[Element, ...], tail: tuple[Element, ...]) -> EditHypothesis:
         removed = tuple(self.old[run.low : run.high])
         operation = self._operation(run, len(head), len(head) + len(removed), {}, {})
         if not tail and not (run.low == run.high and operation.keep_right) and not operation.keep_right:
             tail = (self.old[run.high],) if run.high < len(self.old) else ()
-        return Hypothesis(Level.CALL, (*head, *removed, *tail), (operation,), self.indent, len(head), len(tail))
+        return EditHypothesis(Level.CALL, (*head, *removed, *tail), (operation,), self.indent, len(head), len(tail))
 
-    def line(self, run: Run) -> Iterator[Hypothesis]:
+    def line(self, run: Run) -> Iterator[EditHypothesis]:
         """Yield the insertion of text next to a whole line, in which one word may differ."""
         if run.low != run.high:
             return
@@ -345,7 +347,7 @@ class _Builder:
                 elements = (*body, *extra) if is_left else (*extra, *body)
                 at = len(body) if is_left else len(extra)
                 operation = self._operation(run, at, at, {}, {})
-                yield Hypothesis(Level.LINE, elements, (operation,), self.indent, at, len(elements) - at)
+                yield EditHypothesis(Level.LINE, elements, (operation,), self.indent, at, len(elements) - at)
 
 
 def _start(starts: Sequence[int], at: int, data: bytes) -> int:

@@ -13,7 +13,7 @@ from editvec.core.edit import Demonstration
 from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, splice
 from editvec.suggest.complete import POSSIBLE, Gathered, Line, Scorer, as_suggestion, gather, without_overlaps
-from editvec.suggest.intents import Intent, ShownEdit
+from editvec.suggest.intents import DemoEdit, Intent
 from editvec.suggest.locate import SearchedFile
 from editvec.suggest.reasons import reasons_of
 from editvec.suggest.scorer import packaged_scorer
@@ -153,7 +153,7 @@ def edit_id(intent: Intent) -> str:
     return sha256(repr(intent.edits[0].loose_signature).encode()).hexdigest()[:8]
 
 
-def summary_of(edit: ShownEdit) -> str:
+def summary_of(edit: DemoEdit) -> str:
     """Return an edit in one line: its text before and after, shortened to what differs if it is long."""
     before = edit.before.data[_low(edit.before, edit.first_line) : _low(edit.before, edit.last_line)]
     after = edit.after.data[_low(edit.after, edit.first_line_now) : _low(edit.after, edit.last_line_now)]

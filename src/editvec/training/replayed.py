@@ -109,23 +109,6 @@ def replays_of(sweep: Sweep, chance: random.Random) -> list[Replay]:
     return found
 
 
-def single_changes(repository: Repository, commits: Sequence[tuple[str, str]], chance: random.Random) -> list[Sweep]:
-    """Return one changed line of each (commit, parent) that has one, as sweeps of one place."""
-    found = []
-    for commit, parent in commits:
-        hunks = commit_hunks(repository, commit)
-        lines = [
-            (path, hunk)
-            for path, each in hunks.items()
-            for hunk in each
-            if hunk.num_before == len(hunk.after) == 1 and hunk.after[0].strip()
-        ]
-        if lines:
-            path, hunk = chance.choice(lines)
-            found.append(Sweep(commit, parent, "", (SweepSite(path, hunk.first, "", hunk.after[0]),)))
-    return found
-
-
 def replay_rows(
     repository: Repository,
     reader: TreeReader,
@@ -136,7 +119,7 @@ def replay_rows(
     """Yield the rows of the replays of a sweep; there are none if its commit cannot be read."""
     hunks = commit_hunks(repository, sweep.commit)
     texts = reader.read(sweep.parent, hunks, chance.randrange(1 << 30))
-    is_sweep = bool(sweep.signature)
+    is_sweep = len(sweep.sites) > 1
     files = {path: SearchedFile(path, _language(path), data) for path, data in texts.items()}
     for replay in replays_of(sweep, chance) if is_sweep else [Replay(sweep.sites)]:
         rows = _rows(replay, files, hunks, chance, is_sweep=is_sweep)
