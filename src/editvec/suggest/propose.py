@@ -17,6 +17,8 @@ _MAX_EDITS = 6
 """Maximum number of shown edits that hypotheses are made from; all of them count when matches are scored."""
 _MAX_RUNS = 6
 _MAX_LINE_WORDS = 8
+_CONTEXTS = ((1, 1), (1, 0), (0, 1), (2, 0), (0, 2), (2, 1), (1, 2), (3, 0), (0, 3))
+"""Numbers of tokens in front of and behind an edit that a hypothesis fixes, where the edit alone says too little."""
 
 
 class HoleKind(IntEnum):
@@ -103,12 +105,17 @@ def _rarity(element: Element) -> int:
     return len(element) if len(element) > 1 else 0
 
 
+def is_searchable(hypothesis: EditHypothesis) -> bool:
+    """Return whether a hypothesis has a token that is not everywhere."""
+    return _rarity(hypothesis.elements[hypothesis.anchor]) > 1
+
+
 def propose(intent: Intent) -> list[EditHypothesis]:
     """Return the hypotheses of an intent, without repetitions."""
     found: dict[tuple[object, ...], EditHypothesis] = {}
     for edit in intent.edits[:_MAX_EDITS]:
         for each in _hypotheses(edit):
-            if _rarity(each.elements[each.anchor]) > 1:
+            if is_searchable(each):
                 found.setdefault((each.elements, each.operations), each)
     return list(found.values())
 
@@ -152,16 +159,16 @@ class _Builder:
     def around(self, level: Level, runs: Sequence[Run], *, names: bool, gaps: Level) -> Iterator[EditHypothesis]:
         """Yield hypotheses with as much context as they need, at least."""
         low, high = runs[0].low, runs[-1].high
-        inserts = all(run.low == run.high for run in runs)
-        wanted = [(0, 0)]
-        if inserts or not any(_rarity(token) > 1 for token in self.old[low:high]):
-            wanted += [(1, 1), (1, 0), (0, 1), (2, 0), (0, 2), (2, 1), (1, 2), (3, 0), (0, 3)]
-        for num_left, num_right in wanted:
-            if num_left > low or high + num_right > len(self.old):
-                continue
-            made = self._build(level, runs, num_left, num_right, names=names, gaps=gaps)
-            if made is not None:
-                yield made
+        bare = self._build(level, runs, 0, 0, names=names, gaps=gaps)
+        if bare is not None:
+            yield bare
+            if not all(run.low == run.high for run in runs) and is_searchable(bare):
+                return
+        for num_left, num_right in _CONTEXTS:
+            if num_left <= low and high + num_right <= len(self.old):
+                made = self._build(level, runs, num_left, num_right, names=names, gaps=gaps)
+                if made is not None:
+                    yield made
 
     def _needs(self, run: Run) -> tuple[int, int]:
         """Return how many tokens to the left and to the right an operation needs to know where it is."""
@@ -183,12 +190,19 @@ class _Builder:
                 return b"", True, False, right
             if right == gap_left and run.low:
                 return left, False, True, b""
+            # At an end of the file there is only one side by which the position can be told.
+            if not run.low:
+                return b"", True, False, right
+            if run.low == len(old.texts):
+                return left, False, True, b""
             return left, False, False, right
         if run.start == run.end:
             if left == gap_left:
                 return b"", True, False, b""
             if left == gap_right:
                 return b"", False, True, b""
+            if not run.low or run.high == len(old.texts):
+                return b"", True, True, b""
             return left, False, False, b""
         keep_left, keep_right = left == gap_left or not run.low, right == gap_right or run.high == len(old.texts)
         return b"" if keep_left else left, keep_left, keep_right, b"" if keep_right else right
