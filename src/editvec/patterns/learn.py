@@ -57,7 +57,7 @@ def learn(
         >>> import editvec
         >>> learned = editvec.learn(".", model="none")
         >>> for pattern in learned.patterns[:2]:
-        ...     print(pattern.before, "->", pattern.after, len(pattern.places))
+        ...     print(pattern.before, "->", pattern.after, len(pattern.suggestions))
         await store.$M($$$ARGS) -> await store.$M($$$ARGS).ConfigureAwait(false) 5
         new ArgumentNullException("$X") -> new ArgumentNullException(nameof($X)) 5
     """

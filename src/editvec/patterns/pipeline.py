@@ -18,7 +18,7 @@ from editvec.data.progress import Advance, Stages, silent
 from editvec.data.store import Store
 from editvec.diff.signature import Signature, signature_of
 from editvec.mining import run
-from editvec.patterns.find import find_places
+from editvec.patterns.find import find_suggestions
 from editvec.patterns.grouping import group
 from editvec.patterns.memory import encode_edits, evidence_for
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
@@ -112,13 +112,14 @@ def _learn(request: LearnRequest, model: EditModel | None, stages: Stages, store
         languages, tally = {pattern.language for pattern in tried}, Counter[str]()
         files = list(worktree_files(repository, languages, revision=request.revision, tally=tally))
         learned.filtered = tally["filtered"]
-        places = find_places(ruled, files, request.min_confidence, advance)
+        suggestions = find_suggestions(ruled, files, request.min_confidence, advance)
     if model is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
             bare = [pattern for pattern in tried if not pattern.rule]
-            places |= _edited(model, bare, files, doubts, request, advance)
+            suggestions |= _edited(model, bare, files, doubts, request, advance)
     learned.patterns = sorted(
-        (places.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)
+        (suggestions.get(pattern.name, pattern) for pattern in tried),
+        key=lambda pattern: (-pattern.worth, pattern.name),
     )
     return learned
 
@@ -144,9 +145,11 @@ def _edited(
     found: dict[str, Pattern] = {}
     editor = FewShotEditor(model)
     for number, pattern in enumerate(chosen):
-        advance(number, len(chosen), sum(len(each.places) for each in found.values()))
-        places = find_by_editor(editor, pattern.edits, files, doubts[pattern.name]) if not pattern.promises else ()
-        found[pattern.name] = pattern.with_places(tuple(s for s in places if s.confidence >= request.min_confidence))
+        advance(number, len(chosen), sum(len(each.suggestions) for each in found.values()))
+        suggestions = find_by_editor(editor, pattern.edits, files, doubts[pattern.name]) if not pattern.promises else ()
+        found[pattern.name] = pattern.with_suggestions(
+            tuple(s for s in suggestions if s.confidence >= request.min_confidence)
+        )
     return found
 
 
