@@ -130,7 +130,7 @@ def _plain(text: str) -> str:
 
 
 def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Guess]:
-    """Rules of one edit each, the first of the most frequent shapes."""
+    """Rules of one edit each, the first of the most frequent signatures."""
     first: dict[tuple[str, Signature], Edit] = {}
     counts: Counter[tuple[str, Signature]] = Counter()
     for edit in edits:
