@@ -98,9 +98,8 @@ def apply(
         tell_filtered(done.filtered)
     if as_json:
         print_json([plan.as_json() for plan in done.plans])
-    _close(
-        done, _summary(done, base, update=update, interactive=interactive, as_json=as_json), check and not interactive
-    )
+    line = _summary(done, base, update=update, interactive=interactive, as_json=as_json)
+    _close(done, line, check and not interactive)
 
 
 def _warn_if_dirty(watch: Any) -> Any:
