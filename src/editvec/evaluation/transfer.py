@@ -337,7 +337,7 @@ def transfer(
     Raises:
         UserError: No edit has a label, or the model does not exist.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> summary = editvec.transfer("packaged", "labelled.jsonl.gz", protocol="all-pairs", pairs=4)
         >>> [each.label for each in summary.labels]

@@ -82,7 +82,7 @@ def apply(
     Raises:
         UserError: The rule, the pattern or a path does not exist, or no rule can be induced from the examples.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> done = editvec.apply("2")
         >>> done.num_matches, done.num_files

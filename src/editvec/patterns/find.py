@@ -66,7 +66,7 @@ def find(
     Raises:
         UserError: A pattern does not exist, or no given pattern has a verified rule.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> for pattern in editvec.find(["1"]).patterns:
         ...     for suggestion in pattern.suggestions[:1]:

@@ -53,7 +53,7 @@ def learn(
         GitError: The repository cannot be read.
         UserError: An option is invalid, or `out` holds files that `learn` did not write.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> learned = editvec.learn(".", model="none")
         >>> for pattern in learned.patterns[:2]:

@@ -59,7 +59,7 @@ def rule(
     Raises:
         UserError: The examples cannot be read, or the options contradict each other.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> made = editvec.rule(examples=[("x = x + 1;", "x++;")], text=True, language="csharp")
         >>> made.rules[0].rule.summary

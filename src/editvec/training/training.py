@@ -40,7 +40,7 @@ def train(
     Raises:
         UserError: A setting is invalid, the folder already holds a run or a model, or the extra `train` is missing.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> state = editvec.train(out=Path("runs/mine"), train=Path("labelled.jsonl.gz"), config=Path("small.toml"))
         >>> state.best_epoch

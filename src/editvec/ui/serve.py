@@ -51,7 +51,7 @@ def serve(
     Raises:
         UserError: The repository has no work tree, or it has no learned patterns.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.serve(ready=lambda served: print(served.address))
         http://127.0.0.1:.../?token=...
