@@ -61,7 +61,7 @@ class Answer(NamedTuple):
 @click.option("--signatures", default=400, show_default=True, help="Maximum number of signatures.")
 @click.option("--weight", default=30.0, show_default=True, help="Weight of likeness when the confidence is fitted.")
 @click.option(
-    "--tree_similarity", default=1.0, show_default=True, help="Weight of tree similarity when the confidence is fitted."
+    "--tree-similarity", default=1.0, show_default=True, help="Weight of tree similarity when the confidence is fitted."
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the draws.")
 def main(
