@@ -48,7 +48,7 @@ class Answer(NamedTuple):
 
 
 @click.command()
-@click.argument("folder", type=click.Path(exists=True, path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
     "--data",
     required=True,
