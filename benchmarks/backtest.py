@@ -27,7 +27,7 @@ from editvec.mining import run
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import locate, pick_languages
 from editvec.mining.recipes import get_recipe
-from editvec.patterns.find import find_places
+from editvec.patterns.find import find_suggestions
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
 from editvec.patterns.pipeline import LearnRequest, learn_patterns
 from editvec.rules.induction import make_rules
@@ -89,7 +89,7 @@ def main(
         found = [
             (Guess(place.path, place.before, place.after), pattern)
             for pattern in sorted(learned.patterns, key=lambda each: -each.confidence)
-            for place in pattern.places
+            for place in pattern.suggestions
         ]
         ours = [guess for guess, _ in found]
         shown = [(ours, "ours"), (_one_example(learned.edits, files), "one"), (_text(learned.edits, files), "text")]
@@ -130,7 +130,7 @@ def _plain(text: str) -> str:
 
 
 def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Guess]:
-    """Rules of one edit each, the first of the most frequent shapes."""
+    """Rules of one edit each, the first of the most frequent signatures."""
     first: dict[tuple[str, Signature], Edit] = {}
     counts: Counter[tuple[str, Signature]] = Counter()
     for edit in edits:
@@ -144,9 +144,11 @@ def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Guess]:
             rule = runnable(verified.rule, name)
             pattern = Pattern(name, "", (), key[0], *verified.rule.sides, (), count, 1, 1, rule=rule)
             patterns.append(replace(pattern, evidence=Evidence(count, count)))
-    found = find_places(patterns, files, 0.0, ignore)
+    found = find_suggestions(patterns, files, 0.0, ignore)
     return [
-        Guess(place.path, place.before, place.after) for pattern in patterns for place in found[pattern.name].places
+        Guess(place.path, place.before, place.after)
+        for pattern in patterns
+        for place in found[pattern.name].suggestions
     ]
 
 

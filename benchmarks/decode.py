@@ -31,7 +31,7 @@ ORIGINAL = {"seq2seq": 14.7, "graph2tree": 8.4}
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="Edits to decode.")
 @click.option("--edits", default=2048, show_default=True, help="Number of edits to use.")
 @click.option("-k", "beam", default=5, show_default=True, help="Width of the beam.")

@@ -47,7 +47,7 @@ class Verdict(StrEnum):
 
 
 @click.command()
-@click.argument("folder", type=click.Path(exists=True, path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--data", required=True, type=click.Path(exists=True, path_type=Path), help="Labelled edits.")
 @click.option("-k", "sizes", multiple=True, type=int, default=(1, 3, 10), show_default=True, help="Number of examples.")
 @click.option("--draws", default=3, show_default=True, help="Number of draws of k examples.")

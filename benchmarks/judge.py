@@ -67,7 +67,7 @@ def _shown(folder: Path, top: int, texts: bool) -> Iterator[Judged]:
         sides = _short(pattern["before"]), _short(pattern["after"])
         if pattern["number"] <= top:
             yield Judged("pattern", folder.name, head, *sides, "")
-        for place in pattern["places"]:
+        for place in pattern["suggestions"]:
             where = f"{head}:{place['path']}:{place['line']}"
             before, after = (place["before"], place["after"]) if texts else sides
             yield Judged("place", folder.name, where, before, after, "")

@@ -121,7 +121,7 @@ def _trainer(made: Config, init: Path | None, data: Path, number: int, folder: P
     model = _new(made.model, data, number) if init is None else load(init)
     edits = list(islice(edit_files.read(data, trees=needs_trees(model.config)), number))
     start = time.perf_counter()
-    exampler = replace(model.exampler, shapes=made.training.vector_swap > 0)
+    exampler = replace(model.exampler, signatures=made.training.vector_swap > 0)
     corpus = build_corpus(folder / "train.arrow", _examples(exampler, iter(edits)))
     speed = number / (time.perf_counter() - start)
     return Trainer(model, structs.replace(made, model=model.config), corpus, corpus, folder), speed
@@ -186,7 +186,9 @@ def _time(trainer: Trainer, steps: int) -> tuple[float, float]:
         seen += sum(len(lesson.edits) for lesson in some)
         products, recurrent = matmul_gflops(), lstm_gflops()
         for lesson in some:
-            dense, loops = _flops(trainer.model, trainer.model.collate(lesson.edits), again=lesson.shown is not None)
+            dense, loops = _flops(
+                trainer.model, trainer.model.collate(lesson.edits), again=lesson.demonstrations is not None
+            )
             walled += (dense / products + loops / recurrent) / 1e9
     return seen / taken, seen / walled
 

@@ -43,6 +43,14 @@ for call in calls:
         code = repr(error)
     out.flush()
     said.append([code, out.buffer.getvalue().decode(), err.getvalue()])
+
+import editvec
+from editvec.training.config import Config
+assert Config().training.epochs
+try:
+    editvec.train(out="run", train="edits.jsonl.gz")
+except editvec.UserError as error:
+    assert "editvec[train]" in str(error)
 loaded = sorted({name.partition(".")[0] for name in sys.modules} & set(blocked))
 print(json.dumps([said, loaded]))
 """

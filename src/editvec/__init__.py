@@ -2,7 +2,7 @@
 
 Every verb of the command line is one function here, with the same name and the same defaults.
 
-Example:
+Examples:
     >>> import editvec
     >>> editvec.mine(".", "edits.jsonl.gz").edits
     >>> model = editvec.load()

@@ -75,9 +75,9 @@ def test_the_editor_goes_where_the_rule_does_not(project: Repo) -> None:
 def test_places_as_json_and_an_exit_code(project: Repo) -> None:
     (row,) = json.loads(run("apply", *INCREMENT, "src", "--json", "--check", cwd=project.path, code=1).stdout)
     assert row["path"] == "src/A.cs"
-    assert [place["line"] for place in row["places"]] == [3, 4]
+    assert [place["line"] for place in row["matches"]] == [3, 4]
     lines = (project.path / "src/A.cs").read_text().split("\n")
-    for place in row["places"]:
+    for place in row["matches"]:
         assert lines[place["line"] - 1][place["column"] - 1 :].startswith(place["before"])
 
 
@@ -137,7 +137,7 @@ def test_options_beside_a_pipe(project: Repo) -> None:
     command = [sys.executable, "-m", "editvec", *arguments]
     done = subprocess.run([*command, "--check", "--json"], input=CODE, capture_output=True, text=True)
     assert done.returncode == 1
-    assert len(json.loads(done.stdout)[0]["places"]) == 2
+    assert len(json.loads(done.stdout)[0]["matches"]) == 2
     assert "Leave out -U and -i" in subprocess.run([*command, "-U"], input=CODE, capture_output=True, text=True).stderr
 
 

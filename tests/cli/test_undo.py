@@ -111,7 +111,7 @@ def test_a_run_outside_a_work_tree(tmp_path: Path) -> None:
         (tmp_path / name).write_text(CODE)
     like = [("x = x + 1;", "x++;")]
     done = editvec.apply(like=like, paths=[tmp_path / "src", tmp_path / "C.cs"], update=True)
-    assert (done.num_places, done.problems) == (6, [])
+    assert (done.num_matches, done.problems) == (6, [])
     assert sorted(undo(tmp_path / "src").files) == ["A.cs", "deep/B.cs"]
     assert undo(tmp_path / "src/deep").verb == ""
     assert undo(tmp_path).files == ["C.cs"]
@@ -121,5 +121,5 @@ def test_a_run_outside_a_work_tree(tmp_path: Path) -> None:
 def test_a_run_that_writes_nothing_leaves_no_trace(tmp_path: Path) -> None:
     repo = Repo.create(tmp_path / "r")
     repo.write({"a.cs": CODE})
-    assert editvec.apply(like=[("x = x + 1;", "x++;")], paths=[repo.path]).num_places == 2
+    assert editvec.apply(like=[("x = x + 1;", "x++;")], paths=[repo.path]).num_matches == 2
     assert not (repo.path / ".editvec").exists()

@@ -228,7 +228,7 @@ def test_in_an_exchange_others_of_the_same_shape_are_shown(tmp_path: Path) -> No
 
     edits = [edit(f"w{at}", *verbs) for at in range(6) for verbs in (("a", "b"), ("c", "d"))]
     alone = edit("alone", "x", "y")
-    exampler = Exampler(build({f"w{at}": 1 for at in range(6)}, size=40, min_count=1), shapes=True)
+    exampler = Exampler(build({f"w{at}": 1 for at in range(6)}, size=40, min_count=1), signatures=True)
     corpus = build_corpus(tmp_path / "shapes.arrow", exampler.all([*edits, alone]))
 
     def lessons(first: int = 0) -> list[tuple[list[bytes], list[bytes] | None]]:
@@ -236,7 +236,7 @@ def test_in_an_exchange_others_of_the_same_shape_are_shown(tmp_path: Path) -> No
         return [
             (
                 [example.before.tobytes() for example in each.edits],
-                None if each.shown is None else [example.before.tobytes() for example in each.shown],
+                None if each.demonstrations is None else [example.before.tobytes() for example in each.demonstrations],
             )
             for each in found
         ]
@@ -246,9 +246,11 @@ def test_in_an_exchange_others_of_the_same_shape_are_shown(tmp_path: Path) -> No
         for epoch in range(8)
         for each in epoch_batches(corpus, seed=1, epoch=epoch, batch_edits=4, batch_tokens=10**6, vector_swap=0.5)
     ]
-    pairs = [pair for each in whole if each.shown for pair in zip(each.edits, each.shown, strict=True)]
-    assert 0 < sum(each.shown is not None for each in whole) < len(whole)
+    pairs = [
+        pair for each in whole if each.demonstrations for pair in zip(each.edits, each.demonstrations, strict=True)
+    ]
+    assert 0 < sum(each.demonstrations is not None for each in whole) < len(whole)
     for learned, shown in pairs:
-        assert learned.shape.tolist() == shown.shape.tolist()
+        assert learned.signatures.tolist() == shown.signatures.tolist()
         assert (learned is shown) == ("alone" in learned.unknown)
     assert lessons()[2:] == lessons(2)

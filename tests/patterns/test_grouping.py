@@ -72,7 +72,7 @@ def test_near_vectors_join_shapes_that_are_alike_and_no_others() -> None:
     near = np.tile(np.array([1, 0], np.float32), (len(edits), 1))
     (found,) = group(edits, near, alike=0.3)
     assert found.members == (0, 1, 2, 3, 4)
-    assert found.shapes[0] == signature_of(short[0])
+    assert found.signatures[0] == signature_of(short[0])
     far = near.copy()
     far[:2] = [0, 1]
     (found,) = group(edits, far, alike=0.3)

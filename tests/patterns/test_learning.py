@@ -28,7 +28,7 @@ from editvec.neural import vocab
 from editvec.neural.model import EditModel, load
 from editvec.patterns import folder
 from editvec.patterns.document import PatternEntry
-from editvec.patterns.find import find_places
+from editvec.patterns.find import find_suggestions
 from editvec.patterns.pattern import MIN_CONFIDENCE
 from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
 from editvec.patterns.rules import is_of_imports
@@ -85,13 +85,13 @@ def test_the_patterns_of_the_shop_are_found_and_proved(learned: Learned) -> None
 
 def test_places_are_what_the_people_left(shop: Path, learned: Learned) -> None:
     by_change = {pattern.before: pattern for pattern in learned.patterns}
-    assert sorted(place.path for place in by_change["$X == null ? null : $X.$M"].places) == [
+    assert sorted(place.path for place in by_change["$X == null ? null : $X.$M"].suggestions) == [
         "src/Orders.cs",
         "src/Refunds.cs",
         "src/Suppliers.cs",
     ]
     for pattern in learned.patterns:
-        for place in pattern.places:
+        for place in pattern.suggestions:
             data = (shop / place.path).read_bytes()
             assert data[place.start : place.end].decode() == place.before
             assert (
@@ -118,7 +118,7 @@ def test_a_record_is_believed_by_what_people_did() -> None:
 
 
 def test_what_says_too_little_and_imports_rank_lower(learned: Learned) -> None:
-    pattern = replace(learned.patterns[0], places=())
+    pattern = replace(learned.patterns[0], suggestions=())
     assert not any(each.of_imports for each in learned.patterns)
     finished = replace(pattern, evidence=Evidence(20, 20, years=12.0))
     assert finished.worth > replace(pattern, evidence=Evidence(20, 20, left=200, years=12.0)).worth
@@ -127,13 +127,13 @@ def test_what_says_too_little_and_imports_rank_lower(learned: Learned) -> None:
 
 
 def test_a_promise_is_not_due_by_itself(shop: Path, learned: Learned) -> None:
-    pattern = next(each for each in learned.patterns if each.rule and each.language == "csharp" and each.places)
+    pattern = next(each for each in learned.patterns if each.rule and each.language == "csharp" and each.suggestions)
     files = list(worktree_files(open_repository(shop), {"csharp"}))
     assert not pattern.promises
-    assert find_places([pattern], files, 0.0, lambda *done: None)[pattern.name].places
+    assert find_suggestions([pattern], files, 0.0, lambda *done: None)[pattern.name].suggestions
     promise = replace(pattern, before="private $T $X;", after="private readonly $T $X;")
     assert promise.promises
-    assert find_places([promise], files, 0.0, lambda *done: None)[pattern.name].places == ()
+    assert find_suggestions([promise], files, 0.0, lambda *done: None)[pattern.name].suggestions == ()
     assert not replace(promise, after="readonly $T $X;").promises
     assert not replace(promise, before=promise.after, after=promise.before).promises
 
@@ -144,8 +144,8 @@ def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) 
     broken = replace(pattern.rule, yaml=pattern.rule.yaml.replace("fix: $X?.$M", "fix: $X?.($M"))
     assert broken != pattern.rule
     files = list(worktree_files(open_repository(shop), {"csharp"}))
-    (found,) = find_places([replace(pattern, rule=broken)], files, 0.0, ignore).values()
-    assert found.places == ()
+    (found,) = find_suggestions([replace(pattern, rule=broken)], files, 0.0, ignore).values()
+    assert found.suggestions == ()
     assert found.evidence is not None and found.evidence.left == 3
 
 
@@ -204,8 +204,8 @@ def test_prose_is_learned_too(tmp_path: Path) -> None:
     )
     found = learn_patterns(_request(tmp_path, "prose"))
     (pattern,) = [each for each in found.patterns if each.rule]
-    assert [place.before for place in pattern.places] == ["can not"]
-    assert pattern.places[0].after == "cannot"
+    assert [place.before for place in pattern.suggestions] == ["can not"]
+    assert pattern.suggestions[0].after == "cannot"
 
 
 def test_a_folder_gives_back_what_was_saved(learned: Learned, tmp_path: Path) -> None:
@@ -414,10 +414,10 @@ def test_the_report_escapes_what_a_repository_says(tmp_path: Path) -> None:
 def test_sarif_names_the_bytes_of_each_place(learned: Learned) -> None:
     document = sarif(learned.patterns)
     results = document["runs"][0]["results"]
-    places = [place for pattern in learned.patterns for place in pattern.places]
-    assert len(results) == len(places) > 0
+    suggestions = [place for pattern in learned.patterns for place in pattern.suggestions]
+    assert len(results) == len(suggestions) > 0
     region = results[0]["locations"][0]["physicalLocation"]["region"]
-    assert region["byteLength"] == places[0].end - places[0].start
+    assert region["byteLength"] == suggestions[0].end - suggestions[0].start
 
 
 def _run(*arguments: str) -> Result:
@@ -428,12 +428,12 @@ def test_learn_find_and_apply_on_the_command_line(shop: Path, monkeypatch: pytes
     monkeypatch.chdir(shop)
     done = _run("learn", "--model", "none", "--json")
     document = orjson.loads(done.stdout)
-    assert document["schema"] == 2
+    assert document["schema"] == 3
     assert (shop / ".editvec" / "report.html").is_file()
     status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, check=True, cwd=shop)
     assert status.stdout == b""
-    places = orjson.loads(_run("find", "--format", "json").stdout)
-    assert len(places) == sum(len(each["places"]) for each in document["patterns"])
+    suggestions = orjson.loads(_run("find", "--format", "json").stdout)
+    assert len(suggestions) == sum(len(each["suggestions"]) for each in document["patterns"])
     assert orjson.loads(_run("find", "1", "--format", "sarif").stdout)["version"] == "2.1.0"
     assert _run("find", "--check").exit_code == 1
     assert orjson.loads(_run("find", "--changed-since", "HEAD", "--format", "json").stdout) == []
@@ -457,7 +457,7 @@ def test_a_file_name_that_is_not_utf_8(tmp_path: Path, monkeypatch: pytest.Monke
     (place / name).write_text("x = 1\nif b == None: f(b)\n")
     monkeypatch.chdir(place)
     document = json.loads(_run("learn", "--model", "none", "--json").stdout)
-    due = {each["path"] for pattern in document["patterns"] for each in pattern["places"]}
+    due = {each["path"] for pattern in document["patterns"] for each in pattern["suggestions"]}
     assert due == {"a.py", name}
     assert folder.load(place / ".editvec")
     assert "due" in _run("learn", "--model", "none").stdout
@@ -465,8 +465,8 @@ def test_a_file_name_that_is_not_utf_8(tmp_path: Path, monkeypatch: pytest.Monke
     assert {each["path"] for each in json.loads(done.stdout)} == {"a.py", name}
     assert r"caf\udce9.py" in done.stdout
     results = json.loads(_run("find", "--format", "sarif").stdout)["runs"][0]["results"]
-    places = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in results]
-    assert sorted(places) == ["a.py", "caf%E9.py"]
+    suggestions = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in results]
+    assert sorted(suggestions) == ["a.py", "caf%E9.py"]
     assert r"caf\udce9.py:2:4" in _run("find").stdout
     assert name in [each["path"].rpartition("/")[2] for each in json.loads(_run("apply", "1", "--json").stdout)]
     diff = _run("apply", "1", name).stdout

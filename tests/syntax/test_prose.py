@@ -152,12 +152,74 @@ def test_quotations_fences_and_rules_of_markdown() -> None:
         (3, 3, "A heading"),
         (5, 6, "A quotation runs over\ntwo lines. It ends here."),
         (9, 9, "plain text after a fence that the quotation ends"),
-        (11, 11, "Deeper words"),
-        (12, 12, "shallower words"),
+        (11, 12, "Deeper words\nshallower words"),
         (16, 16, "After a rule all goes on."),
         (22, 23, "Behind the code. ```inline``` is no fence.\n```one line``` begins no fence either."),
         (27, 27, "quoted at last"),
     ]
+
+
+BLOCKS = """\
++++
+title = "Nothing. To read."
++++
+## Overview
+Text behind a heading.
+A longer heading
+----
+<Note>
+Prose in a component.
+  <ul>
+    1. An item.
+    2. Another.
+</Note>
+
+<style>
+p { color: red; }
+</style>
+
+Name | Meaning
+-----|--------
+a | Not prose.
+
+[!NOTE]
+<a name="x"></a> <br>
+
+![a picture](x.png)
+- [ ] <New /> A task.
+
+[^one]: A footnote.
+
+[ref]: https://example.org "A title."
+{% include "Not prose." %}
+:::tip
+Inside a container.
+:::"""
+
+
+def test_blocks_of_markdown() -> None:
+    """Headings end without a blank line; tables, styles, images and directives are not prose."""
+    markup = get("markdown")
+    assert isinstance(markup, Markup)
+    found = [(p.first, p.last, p.text) for p in paragraphs(markup, BLOCKS.split("\n"))]
+    assert found == [
+        (3, 3, "Overview"),
+        (4, 5, "Text behind a heading.\nA longer heading"),
+        (8, 8, "Prose in a component."),
+        (10, 10, "An item."),
+        (11, 11, "Another."),
+        (26, 26, "<New /> A task."),
+        (28, 28, "A footnote."),
+        (33, 33, "Inside a container."),
+    ]
+
+
+@pytest.mark.parametrize("name", ["markdown", "rst", "text"])
+def test_only_line_feeds_end_lines(name: str) -> None:
+    markup = get(name)
+    assert isinstance(markup, Markup)
+    lines = ["one\rstill one.", "", "Two.\r", "", "\x0cThree."]
+    assert [(p.first, p.last) for p in paragraphs(markup, lines)] == [(0, 0), (2, 2), (4, 4)]
 
 
 NESTED = r"""\begin{figure}

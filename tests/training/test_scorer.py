@@ -59,7 +59,7 @@ def test_a_damaged_scorer_is_refused(rows: ScorerRows, tmp_path: Path) -> None:
     scorer, _ = fit_scorer(rows, SMALL)
     file = tmp_path / FILE
     broken = dict(scorer.arrays)
-    broken["left"] = broken["left"] + np.int32(len(broken["value"]))
+    broken["left"] = np.full(len(broken["value"]), len(broken["value"]), np.int32)
     missing = {name: each for name, each in scorer.arrays.items() if name != "roots"}
     for arrays in (broken, missing):
         MatchScorer(arrays, scorer.depth).save(file)

@@ -29,16 +29,16 @@ TEXT = "a = b == None  # é\nc = d == None\n"
 
 
 def _places(*patterns: Pattern) -> list[tuple[str, Sequence[Suggestion]]]:
-    return [(pattern.id, pattern.places) for pattern in patterns]
+    return [(pattern.id, pattern.suggestions) for pattern in patterns]
 
 
 def _pattern(name: str, language: str = "python") -> Pattern:
     edit = Edit("1", language, Version(HOSTILE, (HOSTILE,)), Version("x", ("x",)), source=Source("r", "c", HOSTILE))
-    places = []
+    suggestions = []
     for line, text in enumerate(("b == None", "d == None"), 1):
         start = TEXT.encode().index(text.encode())
         after = text.replace("==", "is")
-        places.append(Suggestion("a.py", line, 5, start, start + len(text), text, after, 0.9, HOSTILE))
+        suggestions.append(Suggestion("a.py", line, 5, start, start + len(text), text, after, 0.9, HOSTILE))
     return Pattern(
         name=name,
         title=HOSTILE,
@@ -53,7 +53,7 @@ def _pattern(name: str, language: str = "python") -> Pattern:
         rule=Rule(HOSTILE, language, f"id: {HOSTILE}"),
         support=1,
         evidence=Evidence(3, 3),
-        places=tuple(places),
+        suggestions=tuple(suggestions),
     )
 
 
@@ -65,33 +65,38 @@ def tree(tmp_path: Path) -> Path:
 
 def test_decisions_are_a_patch_that_git_takes(tree: Path) -> None:
     decisions = Decisions(_places(_pattern("one")), tree, tree / "accepted.patch")
-    assert decisions.decide({"place": "1-1", "verdict": "accept"})["accepted"] == 1
+    assert decisions.decide({"suggestion": "1-1", "verdict": "accept"})["accepted"] == 1
     subprocess.run(["git", "apply", "accepted.patch"], cwd=tree, check=True)
     assert (tree / "a.py").read_text(encoding="utf-8") == TEXT.replace("d == None", "d is None")
-    nonsense: tuple[Any, ...] = ({"place": "7-0", "verdict": "accept"}, {"place": "1-0", "verdict": "perhaps"}, [], "x")
+    nonsense: tuple[Any, ...] = (
+        {"suggestion": "7-0", "verdict": "accept"},
+        {"suggestion": "1-0", "verdict": "perhaps"},
+        [],
+        "x",
+    )
     for wrong in nonsense:
         with pytest.raises(ValueError):
             decisions.decide(wrong)
     with pytest.raises(ValueError, match="has changed since"):
-        decisions.decide({"place": "1-1", "verdict": "accept"})
+        decisions.decide({"suggestion": "1-1", "verdict": "accept"})
 
 
 def test_decisions_are_there_again_and_one_file_that_changed_spoils_no_other(tree: Path) -> None:
     def begin() -> Decisions:
-        other = replace(_pattern("two"), places=(replace(_pattern("two").places[0], path="b.py"),))
+        other = replace(_pattern("two"), suggestions=(replace(_pattern("two").suggestions[0], path="b.py"),))
         return Decisions(_places(_pattern("one"), other), tree, tree / "accepted.patch")
 
     (tree / "b.py").write_text(TEXT, encoding="utf-8")
     decisions = begin()
-    decisions.decide({"place": "1-1", "verdict": "accept"})
-    decisions.decide({"place": "2-0", "verdict": "accept"})
+    decisions.decide({"suggestion": "1-1", "verdict": "accept"})
+    decisions.decide({"suggestion": "2-0", "verdict": "accept"})
     again = begin()
     assert again.state()["said"] == {"1-1": "accept", "2-0": "accept"}
     (tree / "b.py").unlink()
-    assert again.decide({"place": "1-0", "verdict": "accept"})["said"] == {"1-1": "accept", "1-0": "accept"}
+    assert again.decide({"suggestion": "1-0", "verdict": "accept"})["said"] == {"1-1": "accept", "1-0": "accept"}
     with pytest.raises(ValueError, match="has changed since"):
-        again.decide({"place": "2-0", "verdict": "accept"})
-    assert again.decide({"place": "1-0", "verdict": ""})["accepted"] == 1
+        again.decide({"suggestion": "2-0", "verdict": "accept"})
+    assert again.decide({"suggestion": "1-0", "verdict": ""})["accepted"] == 1
     subprocess.run(["git", "apply", "accepted.patch"], cwd=tree, check=True)
     assert (tree / "a.py").read_text(encoding="utf-8") == TEXT.replace("d == None", "d is None")
     lost = begin()
@@ -102,13 +107,13 @@ def test_decisions_about_a_file_whose_name_is_not_utf_8(tree: Path) -> None:
     name = os.fsdecode(b"caf\xe9.py")
     (tree / "a.py").rename(tree / name)
     pattern = _pattern("one")
-    pattern = replace(pattern, places=tuple(replace(place, path=name) for place in pattern.places))
-    Decisions(_places(pattern), tree, tree / "accepted.patch").decide({"place": "1-1", "verdict": "accept"})
+    pattern = replace(pattern, suggestions=tuple(replace(place, path=name) for place in pattern.suggestions))
+    Decisions(_places(pattern), tree, tree / "accepted.patch").decide({"suggestion": "1-1", "verdict": "accept"})
     again = Decisions(_places(pattern), tree, tree / "accepted.patch")
     assert again.state()["said"] == {"1-1": "accept"}
     subprocess.run(["git", "apply", "accepted.patch"], cwd=tree, check=True)
     with pytest.raises(ValueError, match="has changed since") as caught:
-        again.decide({"place": "1-1", "verdict": "accept"})
+        again.decide({"suggestion": "1-1", "verdict": "accept"})
     assert from_json(to_json({"error": str(caught.value)})) == {"error": str(caught.value)}
 
 
@@ -139,10 +144,10 @@ def test_places_are_accepted_in_a_browser(tree: Path) -> None:
     try:
         with browser_page() as (page, wrong):
             page.goto(server.address)
-            page.locator("[data-place='1-0'] [data-say=accept]").click()
+            page.locator("[data-suggestion='1-0'] [data-say=accept]").click()
             wait_until(page, "document.getElementById('accepted').textContent === '1'")
-            page.locator("[data-place='1-1'] [data-say=reject]").click()
-            wait_until(page, "document.querySelector(\"[data-place='1-1']\").dataset.said === 'reject'")
+            page.locator("[data-suggestion='1-1'] [data-say=reject]").click()
+            wait_until(page, "document.querySelector(\"[data-suggestion='1-1']\").dataset.said === 'reject'")
             assert wrong == []
     finally:
         server.stop()

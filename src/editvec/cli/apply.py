@@ -98,9 +98,8 @@ def apply(
         tell_filtered(done.filtered)
     if as_json:
         print_json([plan.as_json() for plan in done.plans])
-    _close(
-        done, _summary(done, base, update=update, interactive=interactive, as_json=as_json), check and not interactive
-    )
+    line = _summary(done, base, update=update, interactive=interactive, as_json=as_json)
+    _close(done, line, check and not interactive)
 
 
 def _warn_if_dirty(watch: Any) -> Any:
@@ -117,12 +116,12 @@ def _warn_if_dirty(watch: Any) -> Any:
 
 
 def _summary(done: Applied, base: Path, *, update: bool, interactive: bool, as_json: bool) -> str:
-    line = f"{done.num_places} places in {done.num_files} files"
+    line = f"{done.num_matches} places in {done.num_files} files"
     if interactive:
         return f"{line} were written."
     if update:
         return f"{line}. {'Those were written.' if done.problems else 'They were written.'}"
-    if not done.num_places:
+    if not done.num_matches:
         return f"{line}."
     line += ". Nothing was written. Use -U to write, or -i to review each place."
     if base != Path.cwd() and not as_json:
@@ -135,12 +134,12 @@ def _close(done: Applied, line: str, check: bool) -> None:
 
     for problem in done.problems:
         click.echo(f"editvec: {printable(problem)}", err=True)
-    if done.num_places == 1:
+    if done.num_matches == 1:
         line = line.replace("1 places", "1 place", 1)
     if done.num_files == 1:
         line = line.replace("in 1 files", "in 1 file", 1)
     click.echo(line, err=True)
-    if done.problems or (check and done.num_places):
+    if done.problems or (check and done.num_matches):
         raise click.exceptions.Exit(1)
 
 
@@ -156,10 +155,10 @@ def _pipe(rule: str | None, paths: tuple[str, ...], options: dict[str, Any], *, 
     if plan.problem:
         done.problems.append(f"stdin is unchanged: {plan.problem}.")
     else:
-        done.num_places = len(plan.edits)
+        done.num_matches = len(plan.edits)
     if as_json:
-        print_json([plan.as_json()] if done.num_places else [])
+        print_json([plan.as_json()] if done.num_matches else [])
     else:
         sys.stdout.buffer.write(plan.before if plan.problem else plan.after)
         sys.stdout.buffer.flush()
-    _close(done, f"{done.num_places} places.", check)
+    _close(done, f"{done.num_matches} places.", check)

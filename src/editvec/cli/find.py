@@ -52,8 +52,8 @@ def find(pattern: tuple[str, ...], output: str, check: bool, **options: Any) -> 
         print_json(found.as_json())
     else:
         _print(found)
-        click.echo(f"{found.num_places} {'place' if found.num_places == 1 else 'places'}.", err=True)
-    if check and found.num_places:
+        click.echo(f"{found.num_suggestions} {'place' if found.num_suggestions == 1 else 'places'}.", err=True)
+    if check and found.num_suggestions:
         raise click.exceptions.Exit(1)
 
 
@@ -64,13 +64,13 @@ def _print(found: Found) -> None:
 
     out = console()
     for pattern in found.patterns:
-        if not pattern.places:
+        if not pattern.suggestions:
             continue
         out.print(Text(printable(f"{found.numbers[pattern.name]}  {pattern.title}"), "bold"))
-        for place in pattern.places:
-            head = Text(f"{printable(place.path)}:{place.line}:{place.column}", "cyan")
-            head.append(f"  {place.confidence:.0%}  {place.why}", "dim")
+        for suggestion in pattern.suggestions:
+            head = Text(f"{printable(suggestion.path)}:{suggestion.line}:{suggestion.column}", "cyan")
+            head.append(f"  {suggestion.confidence:.0%}  {suggestion.why}", "dim")
             out.print(head)
-            out.print(Text(f"  - {printable(one_line(place.before, 110))}", "red"))
-            out.print(Text(f"  + {printable(one_line(place.after, 110))}", "green"))
+            out.print(Text(f"  - {printable(one_line(suggestion.before, 110))}", "red"))
+            out.print(Text(f"  + {printable(one_line(suggestion.after, 110))}", "green"))
         out.print()

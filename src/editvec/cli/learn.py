@@ -77,9 +77,9 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
     out, report, patterns = console(), learned.report, learned.patterns
     seconds = learned.seconds
     verified = sum(pattern.rule is not None for pattern in patterns)
-    due = [pattern for pattern in patterns if pattern.places]
-    files = {place.path for pattern in due for place in pattern.places}
-    count = sum(len(pattern.places) for pattern in due)
+    due = [pattern for pattern in patterns if pattern.suggestions]
+    files = {suggestion.path for pattern in due for suggestion in pattern.suggestions}
+    count = sum(len(pattern.suggestions) for pattern in due)
     grouped = len({edit.id for pattern in patterns for edit in pattern.edits})
     lines = [
         (
@@ -107,7 +107,7 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
     else:
         out.print("\nNo edit recurs often enough. Try lower --min-edits and --min-commits, or an earlier --since.")
     shown = folder if not folder.is_relative_to(Path.cwd()) else folder.relative_to(Path.cwd())
-    next_one = next((at for at, pattern in enumerate(patterns, 1) if pattern.places and pattern.rule), None)
+    next_one = next((at for at, pattern in enumerate(patterns, 1) if pattern.suggestions and pattern.rule), None)
     everywhere = "" if next_one is None or patterns[next_one - 1].is_due() else " --everywhere"
     hint = f"    Next  editvec apply {next_one}{everywhere}{printable(_where(repo, folder))}" if next_one else ""
     out.print(f"\nReport  {printable(str(shown))}/report.html{hint}")
@@ -126,8 +126,8 @@ def _where(repo: str, folder: Path) -> str:
             return ""
     except UserError:
         pass
-    place = f" -C {shlex.quote(repo)}" if Path(repo).is_dir() else ""
-    return place if place and folder.parent.samefile(repo) else f"{place} --patterns {shlex.quote(str(folder))}"
+    where = f" -C {shlex.quote(repo)}" if Path(repo).is_dir() else ""
+    return where if where and folder.parent.samefile(repo) else f"{where} --patterns {shlex.quote(str(folder))}"
 
 
 def _print_table(patterns: Sequence[Pattern]) -> None:
@@ -145,7 +145,7 @@ def _print_table(patterns: Sequence[Pattern]) -> None:
             str(pattern.num_edits),
             str(pattern.commits),
             str(pattern.authors),
-            str(len(pattern.places)) if pattern.places else "",
+            str(len(pattern.suggestions)) if pattern.suggestions else "",
             "✓" if pattern.rule else "–",
             printable(f"{one_line(pattern.before)}  →  {one_line(pattern.after)}"),
         )

@@ -51,12 +51,11 @@ def train(out: Path, as_json: bool, **options: Any) -> None:
     """
     from editvec.cli.terminal import print_json
     from editvec.core.errors import StoppedError
-    from editvec.data.extras import require
-
-    for module in ("torch", "pyarrow"):
-        require(module, extra="train", what="Trainings")
-    from editvec.training import CHECKPOINT, OtherFailedError, leads
+    from editvec.training.training import require_extra
     from editvec.training.training import train as run
+
+    require_extra()
+    from editvec.training import CHECKPOINT, OtherFailedError, leads
 
     try:
         with watching() as (watch, notice):

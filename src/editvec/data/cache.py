@@ -81,7 +81,7 @@ class CacheInfo:
 def cache(*, clear: bool = False) -> CacheInfo:
     """Return a summary of what editvec keeps between runs; with `clear`, remove it first.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.cache(clear=True).bytes
         0

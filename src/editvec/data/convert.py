@@ -39,7 +39,7 @@ def convert(
         UserError: Both files are the same, or the format of a file does not follow from its name.
         BadInputError: The source is damaged, or an edit cannot be represented in the target's format.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.convert("sentences.tsv", "sentences.jsonl.gz").written
         1

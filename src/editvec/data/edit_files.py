@@ -64,7 +64,7 @@ def read(path: str | Path, *, damage: Damage | None = None, trees: bool = True) 
         UserError: The file does not exist, or its format does not follow from its name.
         BadInputError: The file is damaged.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> edits = list(editvec.read("edits.jsonl.gz"))
         >>> edits[0].language
@@ -90,7 +90,7 @@ def write(path: str | Path, edits: Iterable[Edit], *, refused: Damage | None = N
         UserError: The format does not follow from the file name, or `form` does not apply to it.
         BadInputError: The format cannot represent an edit.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.write("copy.jsonl.gz", editvec.read("edits.jsonl.gz"))
         54

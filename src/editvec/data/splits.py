@@ -167,7 +167,7 @@ def split(
     Raises:
         UserError: The shares are invalid, or the file would be overwritten.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.split("edits.jsonl.gz", "data", by="time", remove_leak=True).written["train"]
         43

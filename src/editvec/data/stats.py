@@ -190,7 +190,7 @@ def stats(files: Sequence[str | Path], *, skip_bad: bool = False, progress: Stag
     Raises:
         BadInputError: A file is damaged.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.stats(["edits.jsonl.gz"]).files["edits.jsonl.gz"].edits
         54

@@ -34,7 +34,7 @@ def evaluate(
     Raises:
         UserError: The model or the file does not exist, or the model can read none of the edits.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> report = editvec.evaluate("packaged", "labelled.jsonl.gz")
         >>> report.all.accuracy.value

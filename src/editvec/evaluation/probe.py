@@ -176,7 +176,7 @@ def probe(
     Raises:
         UserError: No edit has a label, or a model does not exist.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> found = editvec.probe("labelled.jsonl.gz", ["packaged", "tfidf"])
         >>> [(each.name, each.all.edits) for each in found]

@@ -117,7 +117,7 @@ def answer_pairs(
     """
     examples = [_example(model, edit) for edit in edits]
     readable = [place for place, example in enumerate(examples) if example is not None]
-    shown = FewShotEditor(model).show([edits[place] for place in readable])
+    demonstrations = FewShotEditor(model).show([edits[place] for place in readable])
     rows = {place: row for row, place in enumerate(readable)}
     truths = [read_tokens(edit, lowercase=model.config.lowercase)[1] for edit in edits]
     ranks = np.zeros(len(made), np.int64)
@@ -133,11 +133,11 @@ def answer_pairs(
             seeds = [rows[made.seeds[pair]] for pair in asked]
             if is_gold or plain:
                 sources = [example for pair in asked if (example := examples[made.targets[pair]]) is not None]
-                vectors = shown.vectors[seeds]
+                vectors = demonstrations.vectors[seeds]
                 answers = model.write(sources, vectors if is_gold else model.transfer(vectors), k=k)
             else:
                 targets = [edits[made.targets[pair]] for pair in asked]
-                answers = FewShotEditor(model).write_like(targets, [shown.at([seed]) for seed in seeds], k=k)
+                answers = FewShotEditor(model).write_like(targets, [demonstrations.at([seed]) for seed in seeds], k=k)
             for pair, candidates in zip(asked, answers, strict=True):
                 wanted = truths[made.targets[pair]]
                 ranks[pair] = metrics.rank_of(wanted, [each.tokens for each in candidates]) or NEVER
@@ -337,7 +337,7 @@ def transfer(
     Raises:
         UserError: No edit has a label, or the model does not exist.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> summary = editvec.transfer("packaged", "labelled.jsonl.gz", protocol="all-pairs", pairs=4)
         >>> [each.label for each in summary.labels]

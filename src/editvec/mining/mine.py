@@ -44,7 +44,7 @@ def mine(
         GitError: The repository cannot be read.
         UserError: An option is invalid.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> report = editvec.mine(".", "python.jsonl.gz", language=["python"])
         >>> report.edits

@@ -59,9 +59,9 @@ def pick_languages(names: Sequence[str], recipe: Recipe) -> tuple[str, ...]:
     Raises:
         UserError: A language is unknown or does not fit the recipe.
     """
-    fitting = prose_languages() if recipe.prose else code_languages()
+    allowed = prose_languages() if recipe.prose else code_languages()
     if not names:
-        return tuple(language.name for language in fitting)
+        return tuple(language.name for language in allowed)
     for name in names:
         language = get(name)
         if isinstance(language, Markup) != recipe.prose:

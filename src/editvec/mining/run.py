@@ -34,7 +34,7 @@ from editvec.vcs import git
 from editvec.vcs.objects import Attributes
 
 BATCH_COMMITS = 64
-_EXTRACTION = 2
+_EXTRACTION = 3
 """Version of the extraction; incremented when the same commits yield other edits, to invalidate stored ones."""
 _MARK = struct.Struct("<QQQ")
 _TRIES = 3

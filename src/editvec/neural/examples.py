@@ -47,7 +47,7 @@ class Example:
     aligned_before: Ids
     """For each position of the alignment, the index of its token in `before`, or NOWHERE."""
     aligned_after: Ids
-    shape: Ids
+    signatures: Ids
     """A hash of its signature, if edits of this signature can be learned from one another; otherwise empty."""
     trees: TreePair | None = None
     """Both trees, for models that read trees."""
@@ -80,7 +80,7 @@ class Exampler:
     """If there is a grammar, examples have trees."""
     actions: bool = False
     """Whether examples also have the actions that build `after`."""
-    shapes: bool = False
+    signatures: bool = False
     """Whether examples have the hash of their signature, which only training uses."""
     parsed: bool = False
     """Whether to use tree-sitter's trees even if the data came with trees."""
@@ -123,7 +123,7 @@ class Exampler:
             tags=tags,
             aligned_before=aligned_before,
             aligned_after=aligned_after,
-            shape=_array(_number(signature_between(before, after, aligned)) if self.shapes else []),
+            signatures=_array(_number(signature_between(before, after, aligned)) if self.signatures else []),
             trees=trees,
             steps=steps,
             source=source,
@@ -140,7 +140,7 @@ class Exampler:
             tags=tags,
             aligned_before=aligned_before,
             aligned_after=aligned_after,
-            shape=_array([]),
+            signatures=_array([]),
             trees=None,
             steps=None,
             source=None,
@@ -210,11 +210,11 @@ def _positions(aligned: Alignment) -> tuple[Ids, Ids, Ids]:
     )
 
 
-def _number(shape: Signature) -> list[int]:
+def _number(signature: Signature) -> list[int]:
     """Return a hash of a signature as a list, or an empty list if edits cannot be learned from one another."""
-    if not (shape.says_something and shape.is_whole):
+    if not (signature.says_something and signature.is_whole):
         return []
-    digest = blake2b(repr(shape.runs).encode("utf-8", "surrogatepass"), digest_size=4).digest()
+    digest = blake2b(repr(signature.runs).encode("utf-8", "surrogatepass"), digest_size=4).digest()
     return [int.from_bytes(digest) >> 1]
 
 

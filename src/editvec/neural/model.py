@@ -184,7 +184,7 @@ def load(name: str | Path | None = None) -> EditModel:
         UserError: There is no such folder.
         BadInputError: The folder does not contain a complete model, or one of its files is damaged.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> model = editvec.load()
         >>> model.encode(editvec.read("edits.jsonl.gz")).shape

@@ -37,18 +37,18 @@ class EditNetwork(Layer):
             self.transfer_map.bias = Weight((dim,), nothing)
         self.max_steps = self.editor.max_steps_a_token * config.max_tokens + 1
 
-    def __call__(self, batch: Batch, shown: Batch | None = None, is_other: Mask | None = None) -> Array:
+    def __call__(self, batch: Batch, demonstrations: Batch | None = None, is_other: Mask | None = None) -> Array:
         """Return the log-probability of each `after`: [batch].
 
         The edit vectors are those of the `shown` edits, or, without these, the edits' own. `is_other` [batch] is True
         where the shown edit is another edit.
         """
-        if shown is None and self.encoder.reads and self.shared:
+        if demonstrations is None and self.encoder.reads and self.shared:
             reading, after = self.reader.read_edit(batch, context=self.context)
             vectors = self.encoder(batch, reading.before, after)
         else:
             reading = self.reader.read(batch.source, context=self.context)
-            vectors = self.vectors(batch if shown is None else shown)
+            vectors = self.vectors(batch if demonstrations is None else demonstrations)
         # Training in several processes needs a gradient of every weight in every step.
         if self.transfer_layer and (is_other is not None or is_learning(vectors)):
             is_other = np.zeros(len(batch), np.bool_) if is_other is None else is_other

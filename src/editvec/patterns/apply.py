@@ -34,7 +34,7 @@ class Applied:
 
     plans: list[FilePlan] = field(default_factory=list)
     """The plans of the files that change, in order."""
-    num_places: int = 0
+    num_matches: int = 0
     num_files: int = 0
     problems: list[str] = field(default_factory=list)
     """Reasons why files were not written, one line per file."""
@@ -84,10 +84,10 @@ def apply(
     Raises:
         UserError: The rule, the pattern or a path does not exist, or no rule can be induced from the examples.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> done = editvec.apply("2")
-        >>> done.num_places, done.num_files
+        >>> done.num_matches, done.num_files
         (5, 3)
         >>> done.plans[0].edits[0].text
         b'nameof(order)'
@@ -114,7 +114,7 @@ def apply(
         try:
             review(plans, choose, reviewed, journal)
         finally:
-            applied.num_places, applied.num_files = reviewed.num_places, reviewed.num_files
+            applied.num_matches, applied.num_files = reviewed.num_matches, reviewed.num_files
     return applied
 
 
@@ -124,7 +124,7 @@ def _take(plan: FilePlan, applied: Applied, journal: Journal | None, watch: Call
         applied.problems.append(f"{plan.path}: not written: {plan.problem}.")
         return
     applied.plans.append(plan)
-    applied.num_places += len(plan.edits)
+    applied.num_matches += len(plan.edits)
     applied.num_files += 1
     if watch is not None:
         watch(plan)
@@ -167,15 +167,15 @@ def is_pattern(rule: str | Path) -> bool:
     return not Path(rule).suffix and not Path(rule).exists() and len(Path(rule).parts) == 1
 
 
-def top_of(place: str | Path) -> Path:
+def top_of(repo: str | Path) -> Path:
     """Return the top folder of the work tree that contains a path.
 
     Raises:
         UserError: The repository is bare.
     """
-    top = work_tree(open_repository(place))
+    top = work_tree(open_repository(repo))
     if top is None:
-        raise UserError(f"{place} is a bare repository without files to change. Give files, or a clone with -C.")
+        raise UserError(f"{repo} is a bare repository without files to change. Give files, or a clone with -C.")
     return top
 
 
@@ -234,17 +234,17 @@ def _plans(means: _Means, paths: Sequence[Path], applied: Applied, progress: Sta
     applied.filtered = tally["filtered"]
     total = sum(len(each) for each in files.values())
     with progress("Looking", "files") as advance:
-        done = places = 0
+        done = num_matches = 0
         for name in (each for each in known() if each in files):
             chosen = [rule for rule in means.rules if rule.language == name]
             for start in range(0, len(files[name]), _FILES_AT_ONCE):
                 part = files[name][start : start + _FILES_AT_ONCE]
                 texts = [(file, data) for file in part if is_worth_reading(data := file.read_bytes())]
                 for plan in plan_files(chosen, texts, name, also=means.finders.get(name)):
-                    places += len(plan.edits)
+                    num_matches += len(plan.edits)
                     yield plan
                 done += len(part)
-                advance(done, total, places)
+                advance(done, total, num_matches)
 
 
 def _languages(paths: Sequence[Path]) -> list[str]:

@@ -12,12 +12,12 @@ from editvec.patterns.pattern import Pattern
 from editvec.rules.rule import Rule
 from editvec.suggest.evidence import Evidence
 
-SCHEMA = 2
+SCHEMA = 3
 Count = Annotated[int, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
-class PlaceEntry(msgspec.Struct, frozen=True):
+class SuggestionEntry(msgspec.Struct, frozen=True):
     """A place where a pattern is still due: the bytes [start, end) of a file become `after`."""
 
     path: str
@@ -71,7 +71,7 @@ class PatternEntry(msgspec.Struct, frozen=True):
     last: datetime | None
     rule: RuleEntry | None
     evidence: EvidenceEntry | None
-    places: list[PlaceEntry]
+    suggestions: list[SuggestionEntry]
 
     @classmethod
     def of(cls, pattern: Pattern, number: int, rule_file: str | None) -> PatternEntry:
@@ -95,7 +95,7 @@ class PatternEntry(msgspec.Struct, frozen=True):
             last=last,
             rule=RuleEntry(rule_file, pattern.support) if rule_file else None,
             evidence=EvidenceEntry(**evidence.as_json()) if evidence else None,
-            places=[PlaceEntry(**place.as_json()) for place in pattern.places],
+            suggestions=[SuggestionEntry(**suggestion.as_json()) for suggestion in pattern.suggestions],
         )
 
     def pattern(self, rule: Rule | None) -> Pattern:

@@ -34,16 +34,16 @@ class Found:
     """Number of files that were skipped because a git filter rewrites them."""
 
     @property
-    def num_places(self) -> int:
+    def num_suggestions(self) -> int:
         """Return the total number of places."""
-        return sum(len(pattern.places) for pattern in self.patterns)
+        return sum(len(pattern.suggestions) for pattern in self.patterns)
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return the places as JSON values, each with its pattern."""
         return [
-            {"pattern": pattern.name, "number": self.numbers[pattern.name], **place.as_json()}
+            {"pattern": pattern.name, "number": self.numbers[pattern.name], **suggestion.as_json()}
             for pattern in self.patterns
-            for place in pattern.places
+            for suggestion in pattern.suggestions
         ]
 
 
@@ -66,11 +66,11 @@ def find(
     Raises:
         UserError: A pattern does not exist, or no given pattern has a verified rule.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> for pattern in editvec.find(["1"]).patterns:
-        ...     for place in pattern.places[:1]:
-        ...         print(place.path, place.line, place.after)
+        ...     for suggestion in pattern.suggestions[:1]:
+        ...         print(suggestion.path, suggestion.line, suggestion.after)
         src/...
     """
     repository = locate(str(repo))
@@ -84,12 +84,12 @@ def find(
     tally: Counter[str] = Counter()
     files = worktree_files(repository, {each.language for each in ruled}, since=changed_since, tally=tally)
     with progress("Finding", "files") as advance:
-        found = find_places(ruled, files, min_confidence, advance)
+        found = find_suggestions(ruled, files, min_confidence, advance)
     numbers = {each.name: number for number, each in enumerate(learned, 1)}
     return Found(tuple(found.values()), numbers, tally["filtered"])
 
 
-def find_places(
+def find_suggestions(
     patterns: Sequence[Pattern], files: Iterable[File], min_confidence: float, progress: Advance
 ) -> dict[str, Pattern]:
     """Return the patterns by name, each with its suggestions; all patterns must have a rule and evidence.
@@ -102,7 +102,7 @@ def find_places(
         by_language[file.language].append(file)
     total, done = sum(map(len, by_language.values())), 0
     found = {pattern.name: pattern for pattern in patterns}
-    places: dict[str, list[Suggestion]] = defaultdict(list)
+    suggestions: dict[str, list[Suggestion]] = defaultdict(list)
     for language, group in sorted(by_language.items()):
         rules = [pattern.rule for pattern in patterns if pattern.language == language and pattern.rule]
         matches = match_rules(rules, [file.data for file in group], language)
@@ -115,10 +115,10 @@ def find_places(
         for file, each in zip(group, matches, strict=True):
             sure = [match for match in each if match.rule in due]
             for match in keep_sound(file, _surest(sure, found)):
-                places[match.rule].append(_place(file, match, found[match.rule]))
+                suggestions[match.rule].append(_suggestion(file, match, found[match.rule]))
         done += len(group)
-        progress(done, total, sum(map(len, places.values())))
-    return {name: pattern.with_places(tuple(places[name])) for name, pattern in found.items()}
+        progress(done, total, sum(map(len, suggestions.values())))
+    return {name: pattern.with_suggestions(tuple(suggestions[name])) for name, pattern in found.items()}
 
 
 def _surest(matches: Sequence[Match], patterns: dict[str, Pattern]) -> list[Match]:
@@ -130,7 +130,7 @@ def _surest(matches: Sequence[Match], patterns: dict[str, Pattern]) -> list[Matc
     return sorted(kept, key=lambda match: match.start)
 
 
-def _place(file: File, match: Match, pattern: Pattern) -> Suggestion:
+def _suggestion(file: File, match: Match, pattern: Pattern) -> Suggestion:
     evidence = pattern.evidence
     assert evidence is not None
     why = f"people edited {evidence.edited} of {evidence.matched} such places; {evidence.left} are left"

@@ -34,13 +34,13 @@ class EditGroup:
     """
 
     language: str
-    shapes: tuple[Signature, ...]
+    signatures: tuple[Signature, ...]
     members: tuple[int, ...]
     medoid: int
 
     def edits(self, edits: Sequence[Edit]) -> list[Edit]:
         """Return the edits of the group; `edits` is the sequence that was grouped."""
-        return [edits[place] for place in self.members]
+        return [edits[position] for position in self.members]
 
 
 def group(
@@ -57,20 +57,20 @@ def group(
     `vectors` are the edit vectors, of shape [edits, dim]. Without them, each signature is a group.
     """
     by_signature: dict[tuple[str, Signature], list[int]] = defaultdict(list)
-    for place, edit in enumerate(edits):
-        shape = signature_of(edit)
-        if shape.says_something:
-            by_signature[edit.language, shape].append(place)
+    for position, edit in enumerate(edits):
+        signature = signature_of(edit)
+        if signature.says_something:
+            by_signature[edit.language, signature].append(position)
     ordered = sorted(by_signature.items(), key=lambda item: (-len(item[1]), item[0]))
     found = []
     for language in sorted({language for (language, _), _ in ordered}):
-        shapes = [(shape, places) for (of, shape), places in ordered if of == language]
-        for joined in _joined(shapes, vectors, near, alike):
-            members = tuple(sorted(place for at in joined for place in shapes[at][1]))
-            if len(members) >= min_edits and num_commits([edits[place] for place in members]) >= min_commits:
+        signatures = [(signature, positions) for (of, signature), positions in ordered if of == language]
+        for joined in _joined(signatures, vectors, near, alike):
+            members = tuple(sorted(position for at in joined for position in signatures[at][1]))
+            if len(members) >= min_edits and num_commits([edits[position] for position in members]) >= min_commits:
                 medoid = _medoid(members, vectors)
-                found.append(EditGroup(language, tuple(shapes[at][0] for at in joined), members, medoid))
-    return sorted(found, key=lambda group: (-len(group.members), group.language, group.shapes))
+                found.append(EditGroup(language, tuple(signatures[at][0] for at in joined), members, medoid))
+    return sorted(found, key=lambda group: (-len(group.members), group.language, group.signatures))
 
 
 def num_commits(edits: Sequence[Edit]) -> int:
@@ -84,23 +84,23 @@ def num_authors(edits: Sequence[Edit]) -> int:
 
 
 def _joined(
-    shapes: Sequence[tuple[Signature, list[int]]], vectors: Vectors | None, near: float, alike: float
+    signatures: Sequence[tuple[Signature, list[int]]], vectors: Vectors | None, near: float, alike: float
 ) -> list[list[int]]:
     """Join similar signatures; return lists of their indices.
 
     The signatures are sorted by descending frequency. Each one is joined to the most frequent one before it that is
     near and similar and was not itself joined to another, so that no chains arise.
     """
-    if vectors is None or not len(shapes):
-        return [[at] for at in range(len(shapes))]
-    means = np.stack([_direction(vectors[places].mean(0)) for _, places in shapes])
-    leader = np.arange(len(shapes))
-    for start in range(0, len(shapes), _BLOCK):
+    if vectors is None or not len(signatures):
+        return [[at] for at in range(len(signatures))]
+    means = np.stack([_direction(vectors[positions].mean(0)) for _, positions in signatures])
+    leader = np.arange(len(signatures))
+    for start in range(0, len(signatures), _BLOCK):
         block = means[start : start + _BLOCK]
         rows, columns = np.nonzero(block @ means.T >= near)
         for row, column in zip((rows + start).tolist(), columns.tolist(), strict=True):
             free = leader[row] == row and leader[column] == column and column < row
-            if free and alikeness(shapes[row][0], shapes[column][0]) >= alike:
+            if free and alikeness(signatures[row][0], signatures[column][0]) >= alike:
                 leader[row] = column
     joined: dict[int, list[int]] = {}
     for at, first in enumerate(leader.tolist()):
@@ -111,7 +111,7 @@ def _joined(
 def _medoid(members: tuple[int, ...], vectors: Vectors | None) -> int:
     if vectors is None:
         return members[0]
-    directions = np.stack([_direction(vectors[place]) for place in members])
+    directions = np.stack([_direction(vectors[position]) for position in members])
     return members[int(np.argmax(directions @ directions.mean(0)))]
 
 

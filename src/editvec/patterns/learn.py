@@ -53,11 +53,11 @@ def learn(
         GitError: The repository cannot be read.
         UserError: An option is invalid, or `out` holds files that `learn` did not write.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> learned = editvec.learn(".", model="none")
         >>> for pattern in learned.patterns[:2]:
-        ...     print(pattern.before, "->", pattern.after, len(pattern.places))
+        ...     print(pattern.before, "->", pattern.after, len(pattern.suggestions))
         await store.$M($$$ARGS) -> await store.$M($$$ARGS).ConfigureAwait(false) 5
         new ArgumentNullException("$X") -> new ArgumentNullException(nameof($X)) 5
     """

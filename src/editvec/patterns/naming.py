@@ -66,13 +66,15 @@ def subject_of(message: str) -> str:
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1].rstrip() + "…"
 
 
-def slug_of(shape: Signature, title: str = "") -> str:
+def slug_of(signature: Signature, title: str = "") -> str:
     """Return a file name for a pattern: the names that the change adds or removes.
 
     If only punctuation changes, the name is made from the title.
     """
-    removed = [token for run in shape.runs for token in run[0] if _NAME.match(token) and not token.startswith("VAR")]
-    added = [token for run in shape.runs for token in run[1] if _NAME.match(token) and not token.startswith("VAR")]
+    removed = [
+        token for run in signature.runs for token in run[0] if _NAME.match(token) and not token.startswith("VAR")
+    ]
+    added = [token for run in signature.runs for token in run[1] if _NAME.match(token) and not token.startswith("VAR")]
     new = [token for token in added if token not in removed and token != "LITERAL"]
     gone = [token for token in removed if token not in added and token != "LITERAL"]
     if new and gone:

@@ -54,7 +54,7 @@ class Pattern:
     of_imports: bool = False
     """Whether the edits change only imports, which follow from edits elsewhere."""
     evidence: Evidence | None = None
-    places: tuple[Suggestion, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
 
     @property
     def id(self) -> str:
@@ -95,8 +95,8 @@ class Pattern:
         """
         often = self.commits + math.sqrt(self.num_edits)
         said = self.confidence + 0.1 * (self.evidence.share if self.evidence else _NO_EVIDENCE)
-        return often * said * (2 if self.places else 1) / (1 if self.rule else 3) / (3 if self.of_imports else 1)
+        return often * said * (2 if self.suggestions else 1) / (1 if self.rule else 3) / (3 if self.of_imports else 1)
 
-    def with_places(self, places: tuple[Suggestion, ...]) -> Pattern:
+    def with_suggestions(self, suggestions: tuple[Suggestion, ...]) -> Pattern:
         """Return a copy of the pattern with the given suggestions."""
-        return replace(self, places=places)
+        return replace(self, suggestions=suggestions)

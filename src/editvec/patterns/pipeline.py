@@ -18,7 +18,7 @@ from editvec.data.progress import Advance, Stages, silent
 from editvec.data.store import Store
 from editvec.diff.signature import Signature, signature_of
 from editvec.mining import run
-from editvec.patterns.find import find_places
+from editvec.patterns.find import find_suggestions
 from editvec.patterns.grouping import group
 from editvec.patterns.memory import encode_edits, evidence_for
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
@@ -104,21 +104,22 @@ def _learn(request: LearnRequest, model: EditModel | None, stages: Stages, store
             progress=advance,
         )
         named = _named(found)
-    with _stage(learned, stages, "History", "languages") as advance, OldFiles(repository) as past:
+    with _stage(learned, stages, "History", "languages") as advance, OldFiles(repository) as old_files:
         doubts = _doubts(named, learned.edits)
-        tried = _recorded(named, past, doubts, store, advance)
+        tried = _recorded(named, old_files, doubts, store, advance)
     with _stage(learned, stages, "Finding", "files") as advance:
         ruled = [pattern for pattern in tried if pattern.rule and pattern.evidence]
         languages, tally = {pattern.language for pattern in tried}, Counter[str]()
         files = list(worktree_files(repository, languages, revision=request.revision, tally=tally))
         learned.filtered = tally["filtered"]
-        places = find_places(ruled, files, request.min_confidence, advance)
+        suggestions = find_suggestions(ruled, files, request.min_confidence, advance)
     if model is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
             bare = [pattern for pattern in tried if not pattern.rule]
-            places |= _edited(model, bare, files, doubts, request, advance)
+            suggestions |= _edited(model, bare, files, doubts, request, advance)
     learned.patterns = sorted(
-        (places.get(pattern.name, pattern) for pattern in tried), key=lambda pattern: (-pattern.worth, pattern.name)
+        (suggestions.get(pattern.name, pattern) for pattern in tried),
+        key=lambda pattern: (-pattern.worth, pattern.name),
     )
     return learned
 
@@ -144,9 +145,11 @@ def _edited(
     found: dict[str, Pattern] = {}
     editor = FewShotEditor(model)
     for number, pattern in enumerate(chosen):
-        advance(number, len(chosen), sum(len(each.places) for each in found.values()))
-        places = find_by_editor(editor, pattern.edits, files, doubts[pattern.name]) if not pattern.promises else ()
-        found[pattern.name] = pattern.with_places(tuple(s for s in places if s.confidence >= request.min_confidence))
+        advance(number, len(chosen), sum(len(each.suggestions) for each in found.values()))
+        suggestions = find_by_editor(editor, pattern.edits, files, doubts[pattern.name]) if not pattern.promises else ()
+        found[pattern.name] = pattern.with_suggestions(
+            tuple(s for s in suggestions if s.confidence >= request.min_confidence)
+        )
     return found
 
 
@@ -166,13 +169,13 @@ def _doubts(named: Sequence[Pattern], edits: Sequence[Edit]) -> dict[str, Eviden
 
     It is how often people made the reverse edit, and how many years ago they last made the edit itself.
     """
-    shapes = Counter((edit.language, signature_of(edit)) for edit in edits)
+    signatures = Counter((edit.language, signature_of(edit)) for edit in edits)
     end = max((edit.source.author_date for edit in edits if edit.source and edit.source.author_date), default=None)
     return {
         pattern.name: Evidence(
             0,
             0,
-            reversed=shapes[pattern.language, _reverse(signature_of(pattern.edits[0]))],
+            reversed=signatures[pattern.language, _reverse(signature_of(pattern.edits[0]))],
             years=(end - pattern.span[1]).days / 365.25 if end and pattern.span else 0.0,
         )
         for pattern in named
@@ -180,7 +183,7 @@ def _doubts(named: Sequence[Pattern], edits: Sequence[Edit]) -> dict[str, Eviden
 
 
 def _recorded(
-    named: Sequence[Pattern], past: OldFiles, doubts: dict[str, Evidence], store: Store | None, advance: Advance
+    named: Sequence[Pattern], old_files: OldFiles, doubts: dict[str, Evidence], store: Store | None, advance: Advance
 ) -> list[Pattern]:
     """Return the patterns with the evidence for their rules."""
     languages = sorted({pattern.language for pattern in named if pattern.rule})
@@ -189,7 +192,7 @@ def _recorded(
         advance(number, len(languages), 0)
         ruled = [pattern for pattern in named if pattern.rule and pattern.language == language]
         asked = [RuledEdits(each.rule, each.edits) for each in ruled if each.rule]
-        for pattern, evidence in zip(ruled, evidence_for(past, asked, language, store), strict=True):
+        for pattern, evidence in zip(ruled, evidence_for(old_files, asked, language, store), strict=True):
             doubt = doubts[pattern.name]
             said[pattern.name] = replace(doubt, matched=evidence.matched, edited=evidence.edited) if evidence else None
     return [_believed(pattern, said.get(pattern.name)) for pattern in named]
@@ -202,5 +205,5 @@ def _believed(pattern: Pattern, evidence: Evidence | None) -> Pattern:
     return replace(pattern, evidence=evidence)
 
 
-def _reverse(shape: Signature) -> Signature:
-    return Signature(tuple((added, removed) for removed, added in shape.runs))
+def _reverse(signature: Signature) -> Signature:
+    return Signature(tuple((added, removed) for removed, added in signature.runs))

@@ -87,7 +87,7 @@ def patterns_of(
         progress(number, len(groups), len(ruled))
         members = group.edits(edits)
         found = rules_of(members, min_edits, min_commits)
-        if not found and group.shapes[0].names_something:
+        if not found and group.signatures[0].names_something:
             bare.append((group, members))
         for rule, made in found:
             _, known = ruled.setdefault((rule.language, *rule.sides), (rule, {}))

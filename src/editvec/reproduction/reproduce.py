@@ -52,7 +52,7 @@ def reproduce(
     Raises:
         UserError: A table or the data does not exist.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.reproduce(["editors"], data=Path("data"), budget_only=True, notice=print)
         to train: ...

@@ -36,10 +36,10 @@ class FilePlan:
         """Return the plan as JSON values."""
         return {
             "path": None if self.path is None else str(self.path),
-            "places": [self._place(edit) for edit in self.edits],
+            "matches": [self._match(edit) for edit in self.edits],
         }
 
-    def _place(self, edit: TextEdit) -> dict[str, Any]:
+    def _match(self, edit: TextEdit) -> dict[str, Any]:
         line, column = line_and_column(self.before, edit.start)
         return {
             "start": edit.start,

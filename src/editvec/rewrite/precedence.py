@@ -17,7 +17,7 @@ from editvec.syntax.cst import num_errors, parse
 from editvec.syntax.languages import Language
 
 
-def fitting(language: Language, data: bytes, matches: Sequence[Match]) -> list[Match]:
+def bracketed(language: Language, data: bytes, matches: Sequence[Match]) -> list[Match]:
     """Return the matches that are parsed as a whole where they stand, with brackets where they need them.
 
     The matches must be in order and must not overlap. A match in code that does not parse, before or after, is not

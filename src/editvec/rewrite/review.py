@@ -57,7 +57,7 @@ Choose = Callable[[FilePlan, bytes, TextEdit], ReviewChoice]
 class Reviewed:
     """The result of a review."""
 
-    num_places: int = 0
+    num_matches: int = 0
     num_files: int = 0
     problems: list[str] = field(default_factory=list)
 
@@ -79,7 +79,7 @@ def review(plans: Iterable[FilePlan], choose: Choose, reviewed: Reviewed, journa
 
 def _review_file(plan: FilePlan, choose: Choose, reviewed: Reviewed, then: Then, journal: Journal | None) -> Then:
     assert plan.path is not None
-    data, shift, passed, before = plan.before, 0, 0, reviewed.num_places
+    data, shift, passed, before = plan.before, 0, 0, reviewed.num_matches
     for edit in plan.edits:
         # The person has already rewritten this text by hand.
         if edit.start < passed:
@@ -97,10 +97,10 @@ def _review_file(plan: FilePlan, choose: Choose, reviewed: Reviewed, then: Then,
                 break
             data, passed = after, max(wanted.end, here.end) - shift
             shift += len(wanted.text) - (wanted.end - wanted.start)
-            reviewed.num_places += 1
+            reviewed.num_matches += 1
         if then is Then.STOP:
             break
-    reviewed.num_files += reviewed.num_places > before
+    reviewed.num_files += reviewed.num_matches > before
     return then
 
 
@@ -154,13 +154,13 @@ class Decisions:
 
     def __init__(self, suggestions: Sequence[tuple[str, Sequence[Suggestion]]], top: Path, patch: Path) -> None:
         self._top, self._patch, self._kept = top, patch, patch.with_suffix(".json")
-        self._places: dict[str, Suggestion] = {}
+        self._suggestions: dict[str, Suggestion] = {}
         self._names: dict[str, str] = {}
-        for number, (pattern, places) in enumerate(suggestions, 1):
-            for index, place in enumerate(places):
+        for number, (pattern, proposed) in enumerate(suggestions, 1):
+            for index, suggestion in enumerate(proposed):
                 key = f"{number}-{index}"
-                self._places[key] = place
-                self._names[key] = f"{pattern} {place.start} {place.path} {place.before}"
+                self._suggestions[key] = suggestion
+                self._names[key] = f"{pattern} {suggestion.start} {suggestion.path} {suggestion.before}"
         self._said: dict[str, str] = {}
         self.num_lost = 0
         """Number of suggestions that were accepted earlier and are no longer there."""
@@ -172,23 +172,25 @@ class Decisions:
         return {"said": self._said, "patch": str(self._patch), "accepted": len(list(_accepted(self._said)))}
 
     def decide(self, request: Any) -> dict[str, Any]:
-        """Record one verdict, {place, verdict}, and write the patch again.
+        """Record one verdict, {suggestion, verdict}, and write the patch again.
 
         Verdicts on suggestions whose text has changed since are dropped.
 
         Raises:
             ValueError: The request is malformed, or the text of the suggestion has changed since.
         """
-        if not isinstance(request, dict) or request.get("place") not in self._places:
+        if not isinstance(request, dict) or request.get("suggestion") not in self._suggestions:
             raise ValueError("there is no such place. Reload the page.")
         if request.get("verdict") not in _VERDICTS:
             raise ValueError("the verdict must be accept, reject or empty.")
-        key = request["place"]
+        key = request["suggestion"]
         with self._lock:
-            said = {other: verdict for other, verdict in self._said.items() if self._is_there(self._places[other])}
+            said = {other: verdict for other, verdict in self._said.items() if self._is_there(self._suggestions[other])}
             said[key] = request["verdict"]
-            if said[key] == "accept" and not self._is_there(self._places[key]):
-                raise ValueError(f"{self._places[key].path} has changed since. Stop editvec serve and start it again.")
+            if said[key] == "accept" and not self._is_there(self._suggestions[key]):
+                raise ValueError(
+                    f"{self._suggestions[key].path} has changed since. Stop editvec serve and start it again."
+                )
             diff = self._diff(said)
             self._said = said
             write_atomically(self._patch, diff)
@@ -211,22 +213,22 @@ class Decisions:
         """Return the accepted suggestions as a diff that `git apply` accepts."""
         by_file: dict[str, list[Suggestion]] = defaultdict(list)
         for key in _accepted(said):
-            by_file[self._places[key].path].append(self._places[key])
+            by_file[self._suggestions[key].path].append(self._suggestions[key])
         parts = []
-        for path, places in sorted(by_file.items()):
+        for path, suggestions in sorted(by_file.items()):
             source = FileText((self._top / path).read_bytes())
-            places.sort(key=lambda each: each.start)
-            edits = [source.edit(place.start, place.end, place.after) for place in places]
+            suggestions.sort(key=lambda each: each.start)
+            edits = [source.edit(suggestion.start, suggestion.end, suggestion.after) for suggestion in suggestions]
             parts.append(unified_diff(os.fsencode(path), source.data, edits))
         return b"".join(parts)
 
-    def _is_there(self, place: Suggestion) -> bool:
+    def _is_there(self, suggestion: Suggestion) -> bool:
         """Return whether the text of a suggestion is still as it was found."""
         try:
-            data = FileText((self._top / place.path).read_bytes()).utf8
+            data = FileText((self._top / suggestion.path).read_bytes()).utf8
         except OSError:
             return False
-        return data[place.start : place.end] == place.before.encode(errors="surrogateescape")
+        return data[suggestion.start : suggestion.end] == suggestion.before.encode(errors="surrogateescape")
 
 
 def _accepted(said: dict[str, str]) -> Iterable[str]:

@@ -25,10 +25,10 @@ SiteGroup = tuple[Site, ...]
 
 def hierarchy(sites: Sequence[Site], language: Language) -> list[SiteGroup]:
     """Return all groups: the initial ones, the largest first, then the merged ones in the order of merging."""
-    shapes: dict[tuple[str, str, str, str], list[Site]] = {}
+    by_template: dict[tuple[str, str, str, str], list[Site]] = {}
     for site in sites:
-        shapes.setdefault(_shape(site, language), []).append(site)
-    groups = [tuple(each) for each in shapes.values()]
+        by_template.setdefault(_own_template(site, language), []).append(site)
+    groups = [tuple(each) for each in by_template.values()]
     groups.sort(key=len, reverse=True)
     found = list(groups)
     waiting = groups[:_MAX_CLUSTERS]
@@ -51,7 +51,7 @@ def hierarchy(sites: Sequence[Site], language: Language) -> list[SiteGroup]:
     return found
 
 
-def _shape(site: Site, language: Language) -> tuple[str, str, str, str]:
+def _own_template(site: Site, language: Language) -> tuple[str, str, str, str]:
     """Return a site's templates as texts, generalised from this site alone, and the kinds of their nodes.
 
     The smallest usable pair is taken. Values that occur on both sides are holes. Sites with equal results form an

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from editvec.core.edit import Demonstration
 from editvec.core.match import Suggestion
 from editvec.suggest.features import features
+from editvec.suggest.hypothesis import EditHypothesis
 from editvec.suggest.intents import DemoEdit, Intent, intents_of, shown_edits
 from editvec.suggest.locate import EditMatch, SearchedFile, locate
-from editvec.suggest.propose import EditHypothesis, propose
+from editvec.suggest.propose import propose
 from editvec.syntax.languages import language_of
 from editvec.vcs.worktree import File, ending_of
 

@@ -44,7 +44,7 @@ def edit(
     Raises:
         UserError: Neither or both of `like` and `vector` are given, or the model cannot read a snippet.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.edit("total = total + 1;", like=("x = x + 1;", "x++;"))[0].text
         'total++;'

@@ -61,7 +61,7 @@ class _Said:
     right: bool
 
 
-def calibrate(editor: FewShotEditor, edits: Sequence[Edit], shown: Demonstrations) -> Calibration | None:
+def calibrate(editor: FewShotEditor, edits: Sequence[Edit], demonstrations: Demonstrations) -> Calibration | None:
     """Return the lowest score above which nine in ten answers were right; None if too few are right.
 
     Edits are left out one at a time. The before of the edit should become its after, and its after should stay as it
@@ -75,7 +75,7 @@ def calibrate(editor: FewShotEditor, edits: Sequence[Edit], shown: Demonstration
         edit = edits[judge]
         asked += [(edit.before.text, edit.language), (edit.after.text, edit.language)]
         wanted += [edit.after.tokens, None]
-        others += 2 * [shown.without(judge)]
+        others += 2 * [demonstrations.without(judge)]
     said = [
         _Said(answer.score, answer.tokens == right)
         for answer, right in zip(_answers(editor, asked, others, allowed_changes), wanted, strict=True)
@@ -93,7 +93,7 @@ def calibrate(editor: FewShotEditor, edits: Sequence[Edit], shown: Demonstration
 
 
 def find_by_editor(
-    editor: FewShotEditor, edits: Sequence[Edit], files: Sequence[File], past: Evidence
+    editor: FewShotEditor, edits: Sequence[Edit], files: Sequence[File], doubt: Evidence
 ) -> tuple[Suggestion, ...]:
     """Return suggestions for which the editor is sure enough that it does what the edits did.
 
@@ -106,17 +106,17 @@ def find_by_editor(
         return ()
     # Read the edits as the statements will be read: as snippets without their files.
     pieces = [snippet_edit(each.before.text, each.after.text, each.language) for each in edits]
-    shown = editor.show(pieces)
-    sure = calibrate(editor, pieces, shown)
+    demonstrations = editor.show(pieces)
+    sure = calibrate(editor, pieces, demonstrations)
     if sure is None:
         return ()
-    rewritten = _rewritten(editor, pieces, shown, candidates, sure.threshold)
+    rewritten = _rewritten(editor, pieces, demonstrations, candidates, sure.threshold)
     found = [
         (file, match)
         for file, some in groupby(rewritten, key=lambda each: each[0])
         for match in keep_sound(file, [match for _, match in some])
     ]
-    evidence = replace(past, matched=sure.said, edited=sure.right, left=len(found))
+    evidence = replace(doubt, matched=sure.said, edited=sure.right, left=len(found))
     why = (
         f"no rule; {sure.right} of {sure.said} answers of the editor were right on edits that it had not seen; "
         f"{evidence.left} such places are left"
@@ -127,7 +127,7 @@ def find_by_editor(
 def _answers(
     editor: FewShotEditor,
     asked: Sequence[tuple[str, str]],
-    shown: Sequence[Demonstrations],
+    demonstrations: Sequence[Demonstrations],
     allowed_changes: Sequence[frozenset[ChangedTokens]],
 ) -> list[SnippetCandidate | None]:
     """Return the editor's best answer for each text in `asked`, given the demonstrations beside it.
@@ -136,18 +136,18 @@ def _answers(
     would make none of the allowed changes, or if it would not parse.
     """
     edits = [_readable(editor, *each) for each in asked]
-    places = [place for place, edit in enumerate(edits) if edit is not None]
+    positions = [position for position, edit in enumerate(edits) if edit is not None]
     found = editor.suggest(
         [edit for edit in edits if edit is not None],
-        [shown[place] for place in places],
+        [demonstrations[position] for position in positions],
         k=1,
-        allowed_changes=[allowed_changes[place] for place in places],
+        allowed_changes=[allowed_changes[position] for position in positions],
     )
     answers: list[SnippetCandidate | None] = [None] * len(asked)
-    for place, suggestions in zip(places, found, strict=True):
-        edit = edits[place]
+    for position, suggestions in zip(positions, found, strict=True):
+        edit = edits[position]
         if suggestions and edit is not None and suggestions[0].tokens != edit.before.tokens:
-            answers[place] = suggestions[0]
+            answers[position] = suggestions[0]
     return answers
 
 
@@ -164,7 +164,7 @@ def _readable(editor: FewShotEditor, text: str, language: str) -> Edit | None:
 def _rewritten(
     editor: FewShotEditor,
     edits: Sequence[Edit],
-    shown: Demonstrations,
+    demonstrations: Demonstrations,
     candidates: Iterable[tuple[File, int, int]],
     threshold: float,
 ) -> Iterator[tuple[File, Match]]:
@@ -172,10 +172,12 @@ def _rewritten(
 
     Each match makes the same change as one of the edits. The matches of a file follow each other.
     """
-    places = [(*place, decode(place[0].data[place[1] : place[2]])) for place in candidates]
-    asked = [(_indent_at(file.data, start) + before, file.language) for file, start, _, before in places]
-    answers = _answers(editor, asked, len(asked) * [shown], len(asked) * [frozenset(map(editor.changed_tokens, edits))])
-    for (file, start, end, before), answer in zip(places, answers, strict=True):
+    statements = [(*each, decode(each[0].data[each[1] : each[2]])) for each in candidates]
+    asked = [(_indent_at(file.data, start) + before, file.language) for file, start, _, before in statements]
+    answers = _answers(
+        editor, asked, len(asked) * [demonstrations], len(asked) * [frozenset(map(editor.changed_tokens, edits))]
+    )
+    for (file, start, end, before), answer in zip(statements, answers, strict=True):
         if answer is not None and answer.score >= threshold:
             yield file, Match("editor", start, end, before, answer.text)
 
@@ -192,7 +194,7 @@ def finder_like(editor: FewShotEditor, examples: Sequence[Edit], sure: float) ->
     The texts must be in the examples' language. A statement is rewritten if the editor makes the same change as one of
     the examples and estimates a probability of at least `sure` that it is right.
     """
-    shown = editor.show(examples)
+    demonstrations = editor.show(examples)
     language = examples[0].language
     pieces = [snippet_edit(edit.before.text, edit.after.text, edit.language) for edit in examples]
     # Another place may have other names than a single example, but not those that are called next to the change.
@@ -205,8 +207,8 @@ def finder_like(editor: FewShotEditor, examples: Sequence[Edit], sure: float) ->
     def find(texts: Sequence[bytes]) -> list[list[Match]]:
         files = [File(str(number), language, text) for number, text in enumerate(texts)]
         found: list[list[Match]] = [[] for _ in texts]
-        candidates = (place for file in files for place in _most_alike(models, file))
-        for file, match in _rewritten(editor, examples, shown, candidates, math.log(sure)):
+        candidates = (statement for file in files for statement in _most_alike(models, file))
+        for file, match in _rewritten(editor, examples, demonstrations, candidates, math.log(sure)):
             found[int(file.path)].append(match)
         return found
 
@@ -263,10 +265,10 @@ def _is_word(token: str) -> bool:
 def _called(edit: Edit) -> frozenset[str]:
     """Return the unchanged names next to the change that are called or are members."""
     before = edit.before.tokens
-    places = align(before, edit.after.tokens).positions
+    positions = align(before, edit.after.tokens).positions
     near = {
         one.before
-        for pair in pairwise(places)
+        for pair in pairwise(positions)
         for one, other in (pair, pair[::-1])
         if one.tag is Tag.EQUAL and other.tag is not Tag.EQUAL and one.before is not None
     }

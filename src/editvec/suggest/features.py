@@ -12,10 +12,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from editvec.suggest.hypothesis import EditHypothesis, Hole, Level, NamePart
 from editvec.suggest.intents import Intent
 from editvec.suggest.likeness import LIKENESS, Spot, likeness
 from editvec.suggest.locate import EditMatch, SearchedFile
-from editvec.suggest.propose import EditHypothesis, Hole, Level, NamePart
 from editvec.syntax.lexer import is_word
 
 _MAX_SHOWN = 8

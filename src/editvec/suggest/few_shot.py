@@ -45,7 +45,7 @@ _WEIGHT, _TREE_SIMILARITY = 30.0, 1.0
 _LINE, _LINE_AS_TREES = (0.38, 1.1), (0.31, 1.2)
 """Slope and offset from the weighted sum to the logit of being right, without and with tree similarity.
 
-All of these constants were fitted on edits that share their signatures (`benchmarks/imitation.py`).
+All of these constants were fitted on edits that share their signatures (`benchmarks/reranking.py`).
 """
 SETTINGS = (MOST_TRIED, LEAST_ANSWERS, MOST_COMPARED, _WEIGHT, _TREE_SIMILARITY, _LINE, _LINE_AS_TREES)
 """All constants that decide between answers, for callers that store answers."""
@@ -160,17 +160,17 @@ class FewShotEditor:
     def show(self, edits: Sequence[Edit]) -> Demonstrations:
         """Return edits as demonstrations, in the same order."""
         examples = self.model.exampler.all(edits)
-        unnamed, places = [], []
+        unnamed, sites = [], []
         for edit, example in zip(edits, examples, strict=True):
             before, after = read_tokens(edit, lowercase=self.model.config.lowercase)[:2]
             names = tuple(after[at] for at in (example.after == UNKNOWN).nonzero()[0])
             unnamed.append(() if any(is_made_of(name, edit) for name in names) else names)
-            places.append(site_of(edit.language, before, after))
+            sites.append(site_of(edit.language, before, after))
         afters = tuple(edit.after for edit in edits)
-        return Demonstrations(self.model.encode_examples(examples), tuple(unnamed), tuple(places), afters)
+        return Demonstrations(self.model.encode_examples(examples), tuple(unnamed), tuple(sites), afters)
 
     def write_like(
-        self, edits: Sequence[Edit], shown: Sequence[Demonstrations], *, k: int = 5
+        self, edits: Sequence[Edit], demonstrations: Sequence[Demonstrations], *, k: int = 5
     ) -> list[list[Candidate]]:
         """Return the `k` best candidates for each edit, given the demonstrations beside it.
 
@@ -178,13 +178,13 @@ class FewShotEditor:
         """
         return [
             [Candidate(each.tokens, each.score, True) for each in found[:k]]
-            for found in self.answers(edits, shown, k=k)
+            for found in self.answers(edits, demonstrations, k=k)
         ]
 
     def answers(
         self,
         edits: Sequence[Edit],
-        shown: Sequence[Demonstrations],
+        demonstrations: Sequence[Demonstrations],
         *,
         k: int = 5,
         allowed_changes: Sequence[frozenset[ChangedTokens]] | None = None,
@@ -197,7 +197,7 @@ class FewShotEditor:
         """
         examples = [self.model.exampler(edit, with_after=False) for edit in edits]
         pools: list[dict[Tokens, float]] = [{} for _ in edits]
-        for owner, tokens, log_prob in self._pooled(edits, examples, shown, k=max(k, LEAST_ANSWERS)):
+        for owner, tokens, log_prob in self._pooled(edits, examples, demonstrations, k=max(k, LEAST_ANSWERS)):
             pools[owner][tokens] = float(np.logaddexp(pools[owner].get(tokens, -np.inf), log_prob))
         for at, (edit, pool) in enumerate(zip(edits, pools, strict=True)):
             before = self._before(edit)
@@ -208,22 +208,28 @@ class FewShotEditor:
             ]
             sound = are_sound(edit.language, " ".join(before), [" ".join(answer) for answer in answers])
             pools[at] = {answer: pool[answer] for answer, is_sound in zip(answers, sound, strict=True) if is_sound}
-        alike = iter(self._likeness(examples, shown, pools))
+        alike = iter(self._likeness(examples, demonstrations, pools))
         found = [[FewShotAnswer(tokens, log_prob, next(alike)) for tokens, log_prob in pool.items()] for pool in pools]
         return [
             sorted(self._compared(edit, each, some), key=lambda answer: -answer.score)
-            for edit, each, some in zip(edits, shown, found, strict=True)
+            for edit, each, some in zip(edits, demonstrations, found, strict=True)
         ]
 
-    def _compared(self, edit: Edit, shown: Demonstrations, answers: Sequence[FewShotAnswer]) -> list[FewShotAnswer]:
+    def _compared(
+        self, edit: Edit, demonstrations: Demonstrations, answers: Sequence[FewShotAnswer]
+    ) -> list[FewShotAnswer]:
         """Return answers with the similarity of their tree changes to those of the demonstrations."""
-        places = [site for row in spread(range(len(shown.sites)), MOST_COMPARED) if (site := shown.sites[row])]
-        if not places:
+        sites = [
+            site
+            for row in spread(range(len(demonstrations.sites)), MOST_COMPARED)
+            if (site := demonstrations.sites[row])
+        ]
+        if not sites:
             return list(answers)
         before, compared = self._before(edit), []
         for answer in answers:
-            place = site_of(edit.language, before, answer.tokens)
-            similarity = max(tree_similarity(place, each) for each in places) if place is not None else 0.0
+            changed = site_of(edit.language, before, answer.tokens)
+            similarity = max(tree_similarity(changed, each) for each in sites) if changed is not None else 0.0
             compared.append(answer._replace(tree_similarity=similarity))
         return compared
 
@@ -231,7 +237,7 @@ class FewShotEditor:
         return read_tokens(edit, lowercase=self.model.config.lowercase)[0]
 
     def _pooled(
-        self, edits: Sequence[Edit], examples: Sequence[Example], shown: Sequence[Demonstrations], *, k: int
+        self, edits: Sequence[Edit], examples: Sequence[Example], demonstrations: Sequence[Demonstrations], *, k: int
     ) -> Iterator[tuple[int, Tokens, float]]:
         """Yield what each editor wrote for each edit with each vector.
 
@@ -240,7 +246,7 @@ class FewShotEditor:
         writers: list[tuple[EditModel, Sequence[Example | None]]] = [(self.model, examples)]
         if self.model.second is not None:
             writers.append((self.model.second, [self.model.second.readable(edit) for edit in edits]))
-        used = [spread(range(len(each.vectors)), MOST_TRIED) for each in shown]
+        used = [spread(range(len(each.vectors)), MOST_TRIED) for each in demonstrations]
         shares = [
             math.log(len(rows) * sum(read[owner] is not None for _, read in writers)) for owner, rows in enumerate(used)
         ]
@@ -253,18 +259,18 @@ class FewShotEditor:
             ]
             if not asked:
                 continue
-            vectors = self.model.transfer(np.stack([shown[owner].vectors[row] for owner, row, _ in asked]))
+            vectors = self.model.transfer(np.stack([demonstrations[owner].vectors[row] for owner, row, _ in asked]))
             written = writer.write([example for *_, example in asked], vectors, k=k)
             for (owner, row, _), found in zip(asked, written, strict=True):
                 for each in found:
-                    tokens = each.tokens if each.complete else shown[owner].named(row, each.tokens)
+                    tokens = each.tokens if each.complete else demonstrations[owner].named(row, each.tokens)
                     if tokens is not None:
                         yield owner, tokens, each.score - shares[owner]
 
     def _likeness(
         self,
         examples: Sequence[Example],
-        shown: Sequence[Demonstrations],
+        demonstrations: Sequence[Demonstrations],
         pools: Sequence[Mapping[Tokens, float]],
     ) -> list[float | None]:
         """Return the largest cosine of each answer in the pools with a demonstration.
@@ -276,7 +282,7 @@ class FewShotEditor:
             return [None] * len(pairs)
         answered = [self.model.exampler.answered(examples[owner], tokens) for owner, tokens in pairs]
         read = self.model.encode_examples(answered)
-        models = [_unit(self.model.transfer(each.vectors)) for each in shown]
+        models = [_unit(self.model.transfer(each.vectors)) for each in demonstrations]
         return [
             float((models[owner] @ vector).max())
             for (owner, _), vector in zip(pairs, _unit(self.model.transfer(read)), strict=True)
@@ -285,7 +291,7 @@ class FewShotEditor:
     def suggest(
         self,
         edits: Sequence[Edit],
-        shown: Sequence[Demonstrations],
+        demonstrations: Sequence[Demonstrations],
         *,
         k: int = 5,
         allowed_changes: Sequence[frozenset[ChangedTokens]] | None = None,
@@ -298,7 +304,7 @@ class FewShotEditor:
         Raises:
             UserError: The edit vectors do not have the shape that the model needs.
         """
-        for vectors, *_ in shown:
+        for vectors, *_ in demonstrations:
             if vectors.ndim != 2 or not len(vectors) or vectors.shape[1] != self.model.edit_dim:
                 shape = vectors.shape[1:]
                 raise UserError(
@@ -307,7 +313,10 @@ class FewShotEditor:
                 )
         suggested = []
         for edit, each_shown, answers in zip(
-            edits, shown, self.answers(edits, shown, k=k, allowed_changes=allowed_changes), strict=True
+            edits,
+            demonstrations,
+            self.answers(edits, demonstrations, k=k, allowed_changes=allowed_changes),
+            strict=True,
         ):
             before, habits = self._before(edit), habits_of(each_shown.afters)
             restored = [
@@ -326,9 +335,9 @@ class FewShotEditor:
     def _restored(self, edit: Edit, before: Tokens, answer: FewShotAnswer, habits: Habits) -> SnippetCandidate | None:
         """Return an answer with the edit's own names and literals; None if one of them is missing."""
         kept = [
-            (place.before, place.after)
-            for place in align(before, answer.tokens).positions
-            if place.tag is Tag.EQUAL and place.before is not None and place.after is not None
+            (position.before, position.after)
+            for position in align(before, answer.tokens).positions
+            if position.tag is Tag.EQUAL and position.before is not None and position.after is not None
         ]
         written = restore_answer(edit, answer.tokens, kept, habits)
         return None if written is None else SnippetCandidate(written.text, written.tokens, answer.score)

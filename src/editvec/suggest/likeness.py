@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from editvec.suggest.intents import DemoEdit
 from editvec.suggest.locate import EditMatch
-from editvec.suggest.propose import opening_of
+from editvec.syntax.brackets import opening_of
 from editvec.syntax.lexer import QUOTES, LexedText, is_number, is_word
 
 _T = TypeVar("_T")

@@ -12,7 +12,7 @@ from editvec.core.match import Match, Suggestion
 from editvec.core.splice import TextEdit, apply_matches, compose, disjoint, shrink, splice
 from editvec.core.text import FileText, line_and_column
 from editvec.rewrite.plan import FilePlan, breaks
-from editvec.rewrite.precedence import fitting
+from editvec.rewrite.precedence import bracketed
 from editvec.rules.matching import match_rules
 from editvec.rules.rule import Rule
 from editvec.syntax import languages
@@ -58,7 +58,7 @@ def plan_files(
             also = None
         for (number, source), matches in zip(waiting.items(), found, strict=True):
             chosen = [match for match in disjoint(matches) if match.replacement is not None]
-            fit = fitting(language, source.utf8, chosen) if isinstance(language, Language) else chosen
+            fit = bracketed(language, source.utf8, chosen) if isinstance(language, Language) else chosen
             try:
                 made = [source.edit(match.start, match.end, match.replacement or "") for match in fit]
             except UnicodeEncodeError as error:
@@ -92,7 +92,7 @@ def _beside(matches: list[Match], others: list[Match]) -> list[Match]:
 def keep_sound(file: File, matches: list[Match]) -> list[Match]:
     """Return the matches that can be written.
 
-    A match is kept if it keeps its meaning where it stands (see `fitting`) and the file parses as well as before.
+    A match is kept if it keeps its meaning where it stands (see `bracketed`) and the file parses as well as before.
     Imports are dropped, because an import is only due together with its uses.
     """
     language = get(file.language)
@@ -101,7 +101,7 @@ def keep_sound(file: File, matches: list[Match]) -> list[Match]:
     parsed = Parsed(language, file.data)
     kinds = [{unit.kind for unit in parsed.units(match.start, match.end)} for match in matches]
     matches = [match for match, touched in zip(matches, kinds, strict=True) if not touched & language.imports]
-    matches = fitting(language, file.data, matches)
+    matches = bracketed(language, file.data, matches)
     allowed = num_errors(language, file.data)
     if num_errors(language, apply_matches(file.data, matches)) <= allowed:
         return matches

@@ -7,10 +7,20 @@ them. Nothing is thrown away here: how likely a match is, the scorer says.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from enum import IntEnum
-from typing import NamedTuple
 
+from editvec.suggest.hypothesis import (
+    EditHypothesis,
+    Element,
+    Hole,
+    HoleKind,
+    Level,
+    NamePart,
+    Operation,
+    Part,
+    is_searchable,
+)
 from editvec.suggest.intents import DemoEdit, Intent, Run, name_change
+from editvec.syntax.brackets import closing_of, num_commas, opening_of, unbalanced_pieces
 from editvec.syntax.lexer import CLOSING, OPENING, is_number, is_word
 
 _MAX_EDITS = 6
@@ -19,95 +29,6 @@ _MAX_RUNS = 6
 _MAX_LINE_WORDS = 8
 _CONTEXTS = ((1, 1), (1, 0), (0, 1), (2, 0), (0, 2), (2, 1), (1, 2), (3, 0), (0, 3))
 """Numbers of tokens in front of and behind an edit that a hypothesis fixes, where the edit alone says too little."""
-
-
-class HoleKind(IntEnum):
-    """What may stand for a hole."""
-
-    WORD = 0
-    """One name or number."""
-    OPERAND = 1
-    """One or more tokens with balanced brackets."""
-    INSIDE = 2
-    """Any number of tokens with balanced brackets."""
-    TOKEN = 3
-    """One token, whatever it is."""
-
-
-class Hole(NamedTuple):
-    """Tokens that may differ between places; holes with the same number stand for the same tokens."""
-
-    number: int
-    kind: HoleKind
-
-
-class NamePart(NamedTuple):
-    """A name that has the words `old` in it, which become `new`."""
-
-    old: bytes
-    new: bytes
-
-
-Element = bytes | Hole | NamePart
-Part = bytes | int
-
-
-class Operation(NamedTuple):
-    """What becomes of the elements [low, high): `parts`, texts or the numbers of elements whose text is copied.
-
-    White space in front of and behind the elements is kept or belongs to what is replaced.
-    """
-
-    low: int
-    high: int
-    keep_left: bool
-    keep_right: bool
-    parts: tuple[Part, ...]
-
-
-class Level(IntEnum):
-    """How a hypothesis generalises what was shown."""
-
-    EXACT = 0
-    NAMES = 1
-    GAPS = 2
-    BRACKETS = 3
-    ONE_RUN = 4
-    NAME_PART = 5
-    CALL = 6
-    LINE = 7
-
-
-class EditHypothesis(NamedTuple):
-    """A description of consecutive tokens, and what is made of them."""
-
-    level: Level
-    elements: tuple[Element, ...]
-    operations: tuple[Operation, ...]
-    indent: bytes
-    """The indentation of the shown edit, which is replaced by that of the place in text of several lines."""
-    num_left: int = 0
-    num_right: int = 0
-
-    @property
-    def anchor(self) -> int:
-        """Return the index of the element by which files are searched."""
-        return max(range(len(self.elements)), key=lambda at: _rarity(self.elements[at]))
-
-
-def _rarity(element: Element) -> int:
-    if isinstance(element, NamePart):
-        return 10 + len(element.old)
-    if isinstance(element, Hole):
-        return -1
-    if is_word(element):
-        return 10 + len(element)
-    return len(element) if len(element) > 1 else 0
-
-
-def is_searchable(hypothesis: EditHypothesis) -> bool:
-    """Return whether a hypothesis has a token that is not everywhere."""
-    return _rarity(hypothesis.elements[hypothesis.anchor]) > 1
 
 
 def propose(intent: Intent) -> list[EditHypothesis]:
@@ -315,7 +236,7 @@ class _Builder:
                 head: tuple[Element, ...] = (self.old[opening - 1], self.old[opening], Hole(0, HoleKind.OPERAND))
                 yield self._around_run(run, head, (self.old[high],))
             elif low - opening > 1 and self.old[low - 1] == b"," and self.old[opening] == b"(":
-                count = _num_commas(self.old[opening + 1 : low])
+                count = num_commas(self.old[opening + 1 : low])
                 head = (self.old[opening - 1], self.old[opening])
                 for number in range(count):
                     head += (Hole(number, HoleKind.OPERAND), b",")
@@ -378,66 +299,3 @@ def _joined(parts: Sequence[Part]) -> tuple[Part, ...]:
         elif part != b"":
             joined.append(part)
     return tuple(joined)
-
-
-def is_balanced(tokens: Sequence[bytes]) -> bool:
-    """Return whether every bracket among the tokens has its partner there."""
-    waiting: list[bytes] = []
-    for token in tokens:
-        if token in OPENING:
-            waiting.append(OPENING[token])
-        elif token in CLOSING and (not waiting or waiting.pop() != token):
-            return False
-    return not waiting
-
-
-def unbalanced_pieces(tokens: Sequence[bytes]) -> list[Sequence[bytes]]:
-    """Return the tokens cut at the brackets that have no partner among them; each of these is a piece of its own."""
-    waiting: list[int] = []
-    alone: list[int] = []
-    for at, token in enumerate(tokens):
-        if token in OPENING:
-            waiting.append(at)
-        elif token in CLOSING:
-            if waiting:
-                waiting.pop()
-            else:
-                alone.append(at)
-    pieces: list[Sequence[bytes]] = []
-    start = 0
-    for at in sorted(alone + waiting):
-        pieces += [tokens[start:at], tokens[at : at + 1]]
-        start = at + 1
-    return [piece for piece in (*pieces, tokens[start:]) if piece]
-
-
-def closing_of(tokens: Sequence[bytes], at: int) -> int | None:
-    """Return the index of the bracket that closes the one at an index, or None."""
-    depth = 0
-    for number in range(at, len(tokens)):
-        depth += (tokens[number] in OPENING) - (tokens[number] in CLOSING)
-        if depth == 0:
-            return number
-    return None
-
-
-def opening_of(tokens: Sequence[bytes], at: int, limit: int = 80) -> int | None:
-    """Return the index of the innermost bracket that is open in front of a token, or None."""
-    depth = 0
-    for number in range(at - 1, max(-1, at - 1 - limit), -1):
-        if tokens[number] in CLOSING:
-            depth += 1
-        elif tokens[number] in OPENING:
-            if depth == 0:
-                return number
-            depth -= 1
-    return None
-
-
-def _num_commas(tokens: Sequence[bytes]) -> int:
-    """Return the number of commas outside all brackets."""
-    depth = count = 0
-    for token in tokens:
-        depth += (token in OPENING) - (token in CLOSING)
-        count += token == b"," and depth == 0
-    return count

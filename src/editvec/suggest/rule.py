@@ -59,7 +59,7 @@ def rule(
     Raises:
         UserError: The examples cannot be read, or the options contradict each other.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> made = editvec.rule(examples=[("x = x + 1;", "x++;")], text=True, language="csharp")
         >>> made.rules[0].rule.summary
@@ -74,20 +74,20 @@ def rule(
     if test and out is None:
         raise UserError("--test writes tests beside the rules. Give the file of the rules with -o rule.yml.")
     if examples and not text:
-        shown = [_file_example(*each, language) for each in examples]
-        if len({example.language.name for example in shown}) > 1:
+        made_from = [_file_example(*each, language) for each in examples]
+        if len({example.language.name for example in made_from}) > 1:
             raise UserError("the examples are in several languages. Make a rule for each language.")
-        made = MadeRules(induce(shown), len(shown))
+        made = MadeRules(induce(made_from), len(made_from))
     else:
         given = _edits_of(str(edits), ids) if edits else _snippets(examples, language)
         made = MadeRules(make_rules(given), len(given))
-        shown = [example for edit in given if (example := edit_example(edit)) is not None]
+        made_from = [example for edit in given if (example := edit_example(edit)) is not None]
     if not made.rules:
-        made.reason = _reason(shown)
+        made.reason = _reason(made_from)
     elif out is not None:
         write_atomically(out, made.yaml.encode("utf-8", "surrogateescape"))
         if test:
-            _write_tests(out, made.rules, shown)
+            _write_tests(out, made.rules, made_from)
     return made
 
 

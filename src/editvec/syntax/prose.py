@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from editvec.syntax import markdown
 from editvec.syntax.languages.base import Markup
+from editvec.syntax.markdown import Paragraph
 from editvec.syntax.token import Token, decode
 
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
@@ -72,14 +74,6 @@ def _trim(text: str, start: int, end: int) -> Span:
     return Span(start, end)
 
 
-class Paragraph(NamedTuple):
-    """A paragraph: its first and last line (0-based, inclusive) and the text of its lines without markers."""
-
-    first: int
-    last: int
-    text: str
-
-
 class _Begun(NamedTuple):
     """A block to leave out that begins in a line: the pattern that ends it, and whether it ends in the same line."""
 
@@ -92,7 +86,6 @@ class _Patterns:
 
     def __init__(self, markup: Markup) -> None:
         self.fences = [(re.compile(opening), closing) for opening, closing in markup.fences]
-        self.preamble, self.quote = re.compile(markup.preamble), re.compile(markup.quote)
         self.skip, self.marker = re.compile(markup.skip), re.compile(markup.marker)
         self.starts, self.follows = re.compile(markup.starts), re.compile(markup.follows)
         self.code = re.compile(r"(\t| {4,})\S" if markup.indented_code else "(?!)")
@@ -111,30 +104,28 @@ _patterns_of = cache(_Patterns)
 
 def paragraphs(markup: Markup, lines: list[str]) -> Iterator[Paragraph]:
     """Yield the paragraphs of a file, given its lines."""
+    return markdown.paragraphs(lines) if markup.is_markdown else _by_lines(markup, lines)
+
+
+def _by_lines(markup: Markup, lines: list[str]) -> Iterator[Paragraph]:
+    """Yield the paragraphs of a file whose markup is described line by line."""
     patterns = _patterns_of(markup)
     run: list[str] = []
-    first = depth = 0
+    first = 0
     listed = False
-    closing = patterns.preamble if lines and patterns.preamble.match(lines[0]) else None
+    closing: re.Pattern[str] | None = None
     blank_before = True
     for number, line in enumerate(lines):
         bare = line.rstrip("\r\n")
-        quote = patterns.quote.match(bare)
-        around = quote.group().count(">") if quote else 0
-        # A block to leave out ends at the latest with the quotation around it; its own lines are skipped.
-        if closing is not None and around >= depth:
-            inner = bare[quote.end() :] if quote and depth else bare
-            closing = None if number and closing.match(inner) else closing
+        if closing is not None:
+            closing = None if closing.match(bare) else closing
             blank_before = True
             continue
-        closing = None
-        bare = bare[quote.end() :] if quote else bare
-        moved, depth = around != depth, around
         begun = patterns.begun(bare)
-        code = (blank_before or moved) and not run and patterns.code.match(bare)
+        code = blank_before and not run and patterns.code.match(bare)
         interrupts = begun is not None or not bare.strip() or patterns.skip.match(bare) or code
         starts = patterns.starts.match(bare) or ((listed or not run) and patterns.follows.match(bare))
-        if run and (interrupts or moved or starts):
+        if run and (interrupts or starts):
             yield Paragraph(first, number - 1, "\n".join(run))
             run = []
         if begun is not None:

@@ -115,7 +115,7 @@ class Lesson(NamedTuple):
     """
 
     edits: list[Example]
-    shown: list[Example] | None = None
+    demonstrations: list[Example] | None = None
 
 
 def epoch_batches(
@@ -143,12 +143,12 @@ def epoch_batches(
         others = _by_signature(window) if vector_swap else {}
         for chosen in chance.permutation(len(batches)):
             edits = [window[place] for place in batches[chosen]]
-            shown = None
+            demonstrations = None
             if vector_swap and chance.random() < vector_swap:
                 draws = chance.random(len(edits))
-                shown = [_another(edit, others, draw) for edit, draw in zip(edits, draws, strict=True)]
+                demonstrations = [_another(edit, others, draw) for edit, draw in zip(edits, draws, strict=True)]
             if number >= first:
-                yield Lesson(edits, shown)
+                yield Lesson(edits, demonstrations)
             number += 1
 
 
@@ -156,13 +156,13 @@ def _by_signature(examples: Sequence[Example]) -> dict[int, list[Example]]:
     """Return the examples by the hash of their signatures."""
     found: dict[int, list[Example]] = defaultdict(list)
     for example in examples:
-        for shape in example.shape:
-            found[int(shape)].append(example)
+        for signature in example.signatures:
+            found[int(signature)].append(example)
     return found
 
 
 def _another(example: Example, others: dict[int, list[Example]], draw: float) -> Example:
     """Return another edit with the same signature, or the edit itself if there is none."""
-    same = others[int(example.shape[0])] if len(example.shape) else [example]
+    same = others[int(example.signatures[0])] if len(example.signatures) else [example]
     chosen = same[int(draw * len(same))]
     return chosen if chosen is not example else same[int(draw * len(same)) - 1]

@@ -1,6 +1,6 @@
 """Edit vectors for scikit-learn: an estimator with `fit` and `transform`, for pipelines and grid searches.
 
-Example:
+Examples:
     >>> from sklearn.cluster import KMeans
     >>> from sklearn.pipeline import make_pipeline
     >>> from editvec.training.estimator import EditVectoriser

@@ -42,10 +42,10 @@ class Learner(nn.Module):
         self.named = parameters_of(network)
         self._parameters_in_order = nn.ParameterList(self.named.values())
 
-    def forward(self, batch: Batch, shown: Batch | None = None, is_other: Mask | None = None) -> Tensor:
+    def forward(self, batch: Batch, demonstrations: Batch | None = None, is_other: Mask | None = None) -> Tensor:
         """Return the log-probability of each `after`, as `EditNetwork` does: [batch]."""
         with learning(self.training):
-            log_probs: Tensor = self.network(batch, shown, is_other)
+            log_probs: Tensor = self.network(batch, demonstrations, is_other)
         return log_probs
 
     def close(self) -> None:

@@ -159,14 +159,14 @@ class Trainer:
         examples = lesson.edits
         torch.manual_seed((settings.seed * 1_000_003 + self.state.step) * world.size + world.rank)
         batch = self.model.collate(self._own(examples))
-        shown = is_other = None
-        if lesson.shown is not None:
-            shown = self.model.collate(self._own(lesson.shown))
-            pairs = zip(self._own(examples), self._own(lesson.shown), strict=True)
+        demonstrations = is_other = None
+        if lesson.demonstrations is not None:
+            demonstrations = self.model.collate(self._own(lesson.demonstrations))
+            pairs = zip(self._own(examples), self._own(lesson.demonstrations), strict=True)
             is_other = np.array([one is not other for one, other in pairs])
         learner.train()
         with precision(settings.precision):
-            losses = -learner(batch, shown, is_other)
+            losses = -learner(batch, demonstrations, is_other)
         # torch averages the gradients over processes. The weights make the result the mean over all edits.
         weight = float(len(examples) > world.rank)
         self.optimiser.zero_grad()

@@ -129,7 +129,7 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
     if trees:
         known = init.grammar if init is not None and init.config == model else None
         grammar = known or learn(_trees(files, share, model.trees == "parsed"))
-    exampler = replace(EditModel(model, words, grammar).exampler, shapes=config.training.vector_swap > 0)
+    exampler = replace(EditModel(model, words, grammar).exampler, signatures=config.training.vector_swap > 0)
     for side, name in zip(("train", "dev"), _CORPORA, strict=True):
         dropped = Counter[str]()
         corpus = build_corpus(folder / name, _examples(_edits(files, side, share, trees=trees), exampler, dropped))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from editvec.core.errors import UserError
+from editvec.data.extras import require
 from editvec.neural.model import load
 from editvec.training import config as configuration
-from editvec.training.checkpoint import RunState
-from editvec.training.loop import Progress
-from editvec.training.run import Files
-from editvec.training.run import resume as go_on
-from editvec.training.run import train as begin
+
+if TYPE_CHECKING:
+    from editvec.training.checkpoint import RunState
+    from editvec.training.loop import Progress
 
 
 def train(
@@ -37,14 +38,19 @@ def train(
     where it stopped. `watch` is called with the progress, and `notice` with messages for the user.
 
     Raises:
-        UserError: A setting is invalid, or the folder already holds a run or a model.
+        UserError: A setting is invalid, the folder already holds a run or a model, or the extra `train` is missing.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> state = editvec.train(out=Path("runs/mine"), train=Path("labelled.jsonl.gz"), config=Path("small.toml"))
         >>> state.best_epoch
         1
     """
+    require_extra()
+    from editvec.training.run import Files
+    from editvec.training.run import resume as go_on
+    from editvec.training.run import train as begin
+
     if resume:
         if settings or train or dev or encoder or editor or config or init:
             raise UserError("--resume continues the run with its own settings and files. Do not give any others.")
@@ -57,6 +63,16 @@ def train(
     whole = configuration.with_settings(base, chosen)
     start = load(init) if init else None
     return begin(out, Files(train, dev), whole, init=start, editor=editor, watch=watch, notice=notice)
+
+
+def require_extra() -> None:
+    """Check that the packages of the extra `train` are installed.
+
+    Raises:
+        UserError: One of them is missing; the message has the pip command.
+    """
+    for module in ("torch", "pyarrow"):
+        require(module, extra="train", what="Trainings")
 
 
 def setting(text: str) -> tuple[str, str]:

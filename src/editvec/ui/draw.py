@@ -34,7 +34,7 @@ def draw(file: str | Path, edit: str, out: Path = Path("edit.svg")) -> Drawn:
     Raises:
         UserError: The edit does not exist or has no trees, or the name of `out` does not end in .svg.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.draw("edits.jsonl.gz", "#3", Path("edit.svg"))
         Drawn(num_before=..., num_after=..., num_actions=...)

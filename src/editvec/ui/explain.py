@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from editvec.core.edit import Edit
 from editvec.neural.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp
+from editvec.neural.grammar.builder import learn
 from editvec.neural.grammar.derivation import Derivation
-from editvec.neural.grammar.grammar import ROOT_FIELD, Grammar, Label, SlotKind, UnseenError, learn
+from editvec.neural.grammar.grammar import ROOT_FIELD, Grammar, Label, SlotKind, UnseenError
 from editvec.neural.grammar.oracle import SourceTree, take
 from editvec.neural.grammar.trees import edit_trees
 from editvec.syntax.tree import Tree

@@ -38,7 +38,7 @@ def map(
     Raises:
         UserError: The index is empty, nothing is left to draw, or the name of `out` has another ending.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.map(Path("edits.index"), Path("map.html"))
         54

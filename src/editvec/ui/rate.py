@@ -45,7 +45,7 @@ def rate(
     Raises:
         UserError: The folder already contains a task and `indexes` are given, or two indexes have the same name.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.rate(Path("ratings"), [Path("edits.index"), Path("words.index")], ready=print)
         Rating(...)

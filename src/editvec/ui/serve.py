@@ -51,7 +51,7 @@ def serve(
     Raises:
         UserError: The repository has no work tree, or it has no learned patterns.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.serve(ready=lambda served: print(served.address))
         http://127.0.0.1:.../?token=...
@@ -63,9 +63,9 @@ def serve(
     folder = patterns or folders.default_folder(repository)
     learned = folders.load(folder)
     found = find(repo=repo, patterns=folder, min_confidence=min_confidence, progress=progress)
-    places = {each.name: each for each in found.patterns}
-    shown = [places.get(each.name, each) for each in learned]
-    decisions = Decisions([(each.id, each.places) for each in shown], top, folder / PATCH)
+    current = {each.name: each for each in found.patterns}
+    shown = [current.get(each.name, each) for each in learned]
+    decisions = Decisions([(each.id, each.suggestions) for each in shown], top, folder / PATCH)
     server = LocalServer(
         render(shown, folders.read_document(folder).about(), live=True), decisions.state, decisions.decide, port=port
     )

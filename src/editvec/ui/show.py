@@ -53,7 +53,7 @@ def show(
         UserError: There is no such edit.
         BadInputError: The file is damaged, and `damage` is not given.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> for each in editvec.show("edits.jsonl.gz", number=1, like="Assert"):
         ...     print(each.number, each.edit.before.text)

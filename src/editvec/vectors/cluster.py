@@ -58,7 +58,7 @@ def cluster(
     Raises:
         UserError: The index is empty, or the options cannot be combined.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> found = editvec.cluster(Path("edits.index"), k=6)
         >>> len(found.clusters)

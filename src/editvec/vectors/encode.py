@@ -43,7 +43,7 @@ def encode(
     Raises:
         UserError: The model or the file does not exist, or `out` is not an index that can be appended to.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> editvec.encode("packaged", "edits.jsonl.gz", Path("new.index")).index.vectors.shape
         (54, 512)

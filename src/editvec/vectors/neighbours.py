@@ -51,7 +51,7 @@ def neighbours(
     Raises:
         UserError: The edit is given in both ways or in neither, or the index, the edit or the model does not exist.
 
-    Example:
+    Examples:
         >>> import editvec
         >>> near = editvec.neighbours(Path("edits.index"), before="x == None", after="x is None", k=1)
         >>> near.found[0].edit.after.text

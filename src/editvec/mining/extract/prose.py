@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -13,8 +14,9 @@ from rapidfuzz.distance import Levenshtein
 from editvec.core.edit import Edit, Tokens, Version
 from editvec.mining.extract.code import Tally
 from editvec.mining.recipes import Recipe
-from editvec.syntax.languages import Markup
-from editvec.syntax.prose import Paragraph, paragraphs, sentences, words
+from editvec.syntax.languages import Markup, get
+from editvec.syntax.markdown import Paragraph
+from editvec.syntax.prose import paragraphs, sentences, words
 from editvec.vcs.history import Hunk
 
 _MIN_WORDS = 3
@@ -43,8 +45,7 @@ def extract(
     hunks: Sequence[Hunk], language: Markup, before: bytes, after: bytes, recipe: Recipe, tally: Tally
 ) -> Iterator[tuple[Edit, tuple[int, int], tuple[int, int]]]:
     """Yield the sentence edits of a file, each with its lines (1-based, inclusive) before and after."""
-    old = list(paragraphs(language, before.decode().split("\n")))
-    new = list(paragraphs(language, after.decode().split("\n")))
+    old, new = _paragraphs(language.name, before), _paragraphs(language.name, after)
     seen: set[tuple[int, int]] = set()
     for hunk in hunks:
         touched = _touching(old, hunk.before, hunk.num_before)
@@ -58,6 +59,14 @@ def extract(
             continue
         seen.add(place)
         yield from _compare(language, _sentences(touched), _sentences(touched_after), recipe, tally)
+
+
+@lru_cache(maxsize=256)
+def _paragraphs(language: str, data: bytes) -> list[Paragraph]:
+    """Return the paragraphs of a file. The next change of a file begins with what this one ended with."""
+    markup = get(language)
+    assert isinstance(markup, Markup)
+    return list(paragraphs(markup, data.decode().split("\n")))
 
 
 def _touching(found: Sequence[Paragraph], first: int, count: int) -> list[Paragraph]:

@@ -6,8 +6,9 @@ copies subtrees where possible.
 """
 
 from editvec.neural.grammar.action import Action, Expand, GenTerm, Reduce, TreeCp
+from editvec.neural.grammar.builder import learn
 from editvec.neural.grammar.derivation import Derivation
-from editvec.neural.grammar.grammar import Grammar, UnseenError, learn
+from editvec.neural.grammar.grammar import Grammar, UnseenError
 from editvec.neural.grammar.oracle import SourceTree, derive, derive_steps, replay
 from editvec.neural.grammar.trees import before_tree, edit_trees
 

@@ -1,4 +1,4 @@
-"""The grammar of trees, learned from trees.
+"""The grammar of trees: labels, productions and slots. `builder` makes one from trees.
 
 - A *label* is what can fill a slot: a field, and what stands in it (a node of a production, a list, a token or
   nothing).
@@ -11,8 +11,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -24,9 +23,6 @@ import orjson
 from editvec.core.errors import BadInputError
 from editvec.core.files import write_atomically
 from editvec.syntax.tree import ABSENT, LIST, Tree
-
-_MOST_SHAPES = 8
-"""Maximum number of different sequences of fields of a kind; a kind with more is open."""
 
 OPEN = None
 ROOT = -1
@@ -114,7 +110,7 @@ class Grammar:
     @cached_property
     def productions(self) -> tuple[Production, ...]:
         """Return the productions, in the order of their first labels."""
-        found = (_production(label) for label in self.labels if label.shape in (SlotKind.NODE, SlotKind.LIST))
+        found = (production(label) for label in self.labels if label.shape in (SlotKind.NODE, SlotKind.LIST))
         return tuple(dict.fromkeys(found))
 
     @cached_property
@@ -122,7 +118,7 @@ class Grammar:
         """Return the number of the production of each label; ROOT for labels without children."""
         numbers = {production: number for number, production in enumerate(self.productions)}
         return tuple(
-            numbers[_production(label)] if label.shape in (SlotKind.NODE, SlotKind.LIST) else ROOT
+            numbers[production(label)] if label.shape in (SlotKind.NODE, SlotKind.LIST) else ROOT
             for label in self.labels
         )
 
@@ -296,7 +292,7 @@ class Grammar:
             raise BadInputError(path, None, f"not a grammar ({error}). Train again, or copy the file again.") from None
 
 
-def _production(label: Label) -> Production:
+def production(label: Label) -> Production:
     """Return the production of a label."""
     return Production(label.kind, label.fields, label.field == ROOT_FIELD)
 
@@ -313,84 +309,6 @@ def label_of(tree: Tree, field: str, open_kinds: frozenset[str]) -> Label:
         return Label(field, SlotKind.LIST, LIST, None, OPEN)
     fields = OPEN if tree.kind in open_kinds else tuple(child.field for child in tree.children)
     return Label(field, SlotKind.NODE, tree.kind, None, fields)
-
-
-def learn(trees: Iterable[Tree]) -> Grammar:
-    """Return the grammar of trees. The trees are read once."""
-    builder = _Builder()
-    for tree in trees:
-        builder.add(tree)
-    return builder.grammar()
-
-
-_NONE: frozenset[str] = frozenset()
-
-
-class _Builder:
-    """A collector of labels and slots.
-
-    It treats no kind as open, because which kinds are open is known only at the end.
-    """
-
-    def __init__(self) -> None:
-        self.shapes: dict[str, set[tuple[str, ...]]] = defaultdict(set)
-        self.seen: dict[tuple[Production | None, int], dict[Label, set[str]]] = defaultdict(dict)
-        """The labels in each position of a production (None: the root's), with at most two texts of each token."""
-
-    def add(self, tree: Tree) -> None:
-        """Add the labels and slots of a tree."""
-        stack: list[tuple[Tree, Production | None, int, str]] = [(tree, None, 0, ROOT_FIELD)]
-        while stack:
-            node, around, place, name = stack.pop()
-            label = label_of(node, name, _NONE)
-            texts = self.seen[around, place].setdefault(label, set())
-            if label.shape is SlotKind.TOKEN and len(texts) < 2:
-                texts.add(node.text or "")
-            if label.shape is SlotKind.NODE or label.shape is SlotKind.LIST:
-                production = _production(label)
-                if label.fields is not OPEN:
-                    self.shapes[label.kind].add(label.fields)
-                    stack += [(child, production, at, child.field) for at, child in enumerate(node.children)]
-                else:
-                    self.seen[production, NEXT]
-                    stack += [(child, production, NEXT, child.field) for child in node.children]
-
-    def grammar(self) -> Grammar:
-        """Return the grammar; labels, productions and slots are numbered by first occurrence."""
-        open_kinds = frozenset(kind for kind, found in self.shapes.items() if len(found) > _MOST_SHAPES)
-
-        def opened(label: Label) -> Label:
-            return label._replace(fields=OPEN) if label.shape is SlotKind.NODE and label.kind in open_kinds else label
-
-        labels: dict[Label, int] = {}
-        for found in self.seen.values():
-            for label in found:
-                labels.setdefault(opened(label), len(labels))
-        productions: dict[Production, int] = {}
-        for label in labels:
-            if label.shape in (SlotKind.NODE, SlotKind.LIST):
-                productions.setdefault(_production(label), len(productions))
-        texts: dict[Slot, dict[int, set[str]]] = {Slot(ROOT, 0): {}}
-        for production, number in productions.items():
-            if production.fields is OPEN:
-                texts[Slot(number, NEXT)] = {}
-        for (around, place), found in self.seen.items():
-            slot = Slot(ROOT, 0)
-            if around is not None:
-                is_open = around.kind in open_kinds and around.fields is not OPEN
-                whole = around._replace(fields=OPEN) if is_open else around
-                slot = Slot(productions[whole], NEXT if is_open else place)
-            options = texts.setdefault(slot, {})
-            for label, words in found.items():
-                options.setdefault(labels[opened(label)], set()).update(words)
-        slots = {slot: tuple(sorted(options)) for slot, options in texts.items()}
-        fixed = {
-            (slot, number): next(iter(words))
-            for slot, options in texts.items()
-            for number, words in options.items()
-            if len(words) == 1
-        }
-        return Grammar(tuple(labels), slots, fixed, open_kinds)
 
 
 def same_tree(first: Tree, second: Tree) -> bool:

@@ -154,15 +154,13 @@ class Markup:
 
     name: str
     extensions: tuple[str, ...]
+    is_markdown: bool = False
+    """Whether a parser of Markdown finds the blocks; then the patterns below are not used."""
     fences: tuple[tuple[str, str], ...] = ()
     """Pairs of line patterns (opening, closing) of blocks to leave out, such as code and tables.
 
     `{opened}` in a closing pattern stands for the text that the group of the opening pattern matched.
     """
-    preamble: str = "(?!)"
-    """Pattern of the first line and of the last line of front matter, which is left out."""
-    quote: str = "(?!)"
-    """Pattern of the marks in front of every line of a quotation, with one `>` for each level of quotation."""
     skip: str = "(?!)"
     """Pattern of single lines to leave out."""
     starts: str = "(?!)"

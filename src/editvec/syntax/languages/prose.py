@@ -8,18 +8,7 @@ LANGUAGES = (
     Markup(
         name="markdown",
         extensions=(".md", ".markdown", ".mdx"),
-        fences=(
-            (r"\s*(`{3,})(?!.*`)", r"\s*{opened}`*\s*$"),
-            (r"\s*(~{3,})", r"\s*{opened}~*\s*$"),
-            (r"\s*(<!--)", r".*-->"),
-        ),
-        preamble=r"(?:---|\+\+\+)\s*$",
-        quote=r"(?: {0,3}>[ \t]?)+",
-        skip=r"\s*(\||<(?!https?:|mailto:)|\[[^\]]+\]:|!\[|={3,}\s*$|-{3,}\s*$|\{[{%])",
-        starts=r"\s*([-*+]\s|1[.)]\s|#+\s)",
-        follows=r"\s*\d{1,9}[.)]\s",
-        marker=r"\s*(?:(?:[-*+]|\d+[.)]|#+)\s+)*(?:\[[ x]\]\s+)?",
-        indented_code=True,
+        is_markdown=True,
     ),
     Markup(
         name="latex",

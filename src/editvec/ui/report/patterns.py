@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 _EXAMPLES = 5
-_PLACES = 200
+_SUGGESTIONS = 200
 _BARS = 24
 _POINTS = 3000
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -68,7 +68,7 @@ def render(
         about=about,
         live=live,
         patterns=[_shown(pattern, number, dates) for number, pattern in enumerate(patterns, 1)],
-        due=sum(len(pattern.places) for pattern in patterns),
+        due=sum(len(pattern.suggestions) for pattern in patterns),
         verified=sum(pattern.rule is not None for pattern in patterns),
         languages=sorted({pattern.language for pattern in patterns}),
         authors=authors.most_common(12),
@@ -103,8 +103,11 @@ def _shown(pattern: Pattern, number: int, history: Sequence[datetime]) -> dict[s
         "last": last,
         "bars": _bars(dates, first, last) if dates and first and last else [],
         "examples": [_example(edit) for edit in pattern.edits[:_EXAMPLES]],
-        "places": [{"place": place, "diff": _diff(place.before, place.after)} for place in pattern.places[:_PLACES]],
-        "more_places": max(0, len(pattern.places) - _PLACES),
+        "suggestions": [
+            {"suggestion": suggestion, "diff": _diff(suggestion.before, suggestion.after)}
+            for suggestion in pattern.suggestions[:_SUGGESTIONS]
+        ],
+        "more_suggestions": max(0, len(pattern.suggestions) - _SUGGESTIONS),
     }
 
 
@@ -128,8 +131,8 @@ def word_pieces(
     The pieces are laid out as in the texts. Without a text, tokens are separated by spaces.
     """
     positions = align(before, after).positions
-    gone = {place.before for place in positions if place.tag is not Tag.EQUAL}
-    come = {place.after for place in positions if place.tag is not Tag.EQUAL}
+    gone = {position.before for position in positions if position.tag is not Tag.EQUAL}
+    come = {position.after for position in positions if position.tag is not Tag.EQUAL}
     return _pieces(before, gone, before_text), _pieces(after, come, after_text)
 
 
@@ -137,9 +140,9 @@ def _pieces(tokens: Sequence[str], changed: set[int | None], text: str | None) -
     pieces: Pieces = []
     at = 0
     for index, token in enumerate(tokens):
-        place = text.find(token, at) if text is not None else -1
-        if text is not None and place >= 0:
-            gap, at = text[at:place], place + len(token)
+        start = text.find(token, at) if text is not None else -1
+        if text is not None and start >= 0:
+            gap, at = text[at:start], start + len(token)
         else:
             gap = " " if index else ""
         is_changed = index in changed

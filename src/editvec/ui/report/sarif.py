@@ -16,7 +16,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
     """Return a SARIF log: a rule per pattern that has suggestions, and a result with a fix per suggestion."""
-    shown = [pattern for pattern in patterns if pattern.places]
+    shown = [pattern for pattern in patterns if pattern.suggestions]
     driver = {
         "name": "editvec",
         "version": __version__,
@@ -29,7 +29,11 @@ def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
             for pattern in shown
         ],
     }
-    results = [_result(pattern, number, place) for number, pattern in enumerate(shown) for place in pattern.places]
+    results = [
+        _result(pattern, number, suggestion)
+        for number, pattern in enumerate(shown)
+        for suggestion in pattern.suggestions
+    ]
     return {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -37,22 +41,22 @@ def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
     }
 
 
-def _result(pattern: Pattern, number: int, place: Suggestion) -> dict[str, Any]:
-    file = {"uri": quote(encode(place.path))}
+def _result(pattern: Pattern, number: int, suggestion: Suggestion) -> dict[str, Any]:
+    file = {"uri": quote(encode(suggestion.path))}
     region = {
-        "startLine": place.line,
-        "startColumn": place.column,
-        "byteOffset": place.start,
-        "byteLength": place.end - place.start,
-        "snippet": {"text": place.before},
+        "startLine": suggestion.line,
+        "startColumn": suggestion.column,
+        "byteOffset": suggestion.start,
+        "byteLength": suggestion.end - suggestion.start,
+        "snippet": {"text": suggestion.before},
     }
-    change = {"deletedRegion": region, "insertedContent": {"text": place.after}}
+    change = {"deletedRegion": region, "insertedContent": {"text": suggestion.after}}
     return {
         "ruleId": pattern.name,
         "ruleIndex": number,
         "level": "note",
-        "message": {"text": f"{pattern.title or pattern.name}: {place.why}"},
+        "message": {"text": f"{pattern.title or pattern.name}: {suggestion.why}"},
         "locations": [{"physicalLocation": {"artifactLocation": file, "region": region}}],
         "fixes": [{"artifactChanges": [{"artifactLocation": file, "replacements": [change]}]}],
-        "rank": round(100 * place.confidence, 1),
+        "rank": round(100 * suggestion.confidence, 1),
     }

@@ -6,7 +6,7 @@ shown and the others are the test. The table has the share of right answers for 
 similarity. The baseline is the editor without re-ranking (weights of 0). The last line is the logistic model that turns
 scores into a probability of being correct.
 
-    python benchmarks/imitation.py MODEL --data dev.parquet -k 1 -k 3
+    python benchmarks/reranking.py MODEL --data dev.parquet -k 1 -k 3
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from editvec.neural.vocab import read_tokens
 from editvec.suggest.few_shot import FewShotEditor
 
 WEIGHTS = (0.0, 5.0, 10.0, 20.0, 30.0, 40.0, 80.0)
-KINSHIPS = (0.0, 0.5, 1.0, 2.0, 4.0)
+TREE_SIMILARITIES = (0.0, 0.5, 1.0, 2.0, 4.0)
 _TESTS = 3
-"""Of a shape."""
+"""Of a signature."""
 
 
 class Answer(NamedTuple):
@@ -48,7 +48,7 @@ class Answer(NamedTuple):
 
 
 @click.command()
-@click.argument("folder", type=click.Path(exists=True, path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
     "--data",
     required=True,
@@ -58,14 +58,14 @@ class Answer(NamedTuple):
 @click.option(
     "-k", "sizes", multiple=True, type=int, default=(1, 3), show_default=True, help="Number of edits that are shown."
 )
-@click.option("--shapes", default=400, show_default=True, help="Maximum number of signatures.")
+@click.option("--signatures", default=400, show_default=True, help="Maximum number of signatures.")
 @click.option("--weight", default=30.0, show_default=True, help="Weight of likeness when the confidence is fitted.")
 @click.option(
-    "--tree_similarity", default=1.0, show_default=True, help="Weight of tree similarity when the confidence is fitted."
+    "--tree-similarity", default=1.0, show_default=True, help="Weight of tree similarity when the confidence is fitted."
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the draws.")
 def main(
-    folder: Path, data: Path, sizes: tuple[int, ...], shapes: int, weight: float, tree_similarity: float, seed: int
+    folder: Path, data: Path, sizes: tuple[int, ...], signatures: int, weight: float, tree_similarity: float, seed: int
 ) -> None:
     """Measure few-shot editing for several weights of the re-ranking, and fit the confidence."""
     trained = model.load(folder)
@@ -74,9 +74,9 @@ def main(
     click.echo(f"| shown | tests | one is right | tree_similarity | {' | '.join(f'{each:g}' for each in WEIGHTS)} |")
     click.echo(f"|---|---|---|---|{'---|' * len(WEIGHTS)}")
     for size in sizes:
-        lists = list(_answers(trained, groups, size, shapes, Random(seed)))
+        lists = list(_answers(trained, groups, size, signatures, Random(seed)))
         reachable = sum(any(answer.right for answer in each) for each in lists) / len(lists)
-        for similarity in KINSHIPS:
+        for similarity in TREE_SIMILARITIES:
             shares = [sum(answer.right for answer in _best(lists, each, similarity)) / len(lists) for each in WEIGHTS]
             cells = " | ".join(f"{100 * share:.1f}" for share in shares)
             click.echo(f"| {size} | {len(lists)} | {100 * reachable:.1f} | {similarity:g} | {cells} |")
@@ -107,17 +107,17 @@ def _best(lists: Sequence[Sequence[Answer]], weight: float, tree_similarity: flo
 
 
 def _groups(trained: EditModel, data: Path) -> list[list[Edit]]:
-    """Edits that the model can read, by shape, each only once."""
+    """Edits that the model can read, by signature, each only once."""
     groups: dict[Signature, dict[object, Edit]] = defaultdict(dict)
     for edit in edit_files.read(data, trees=model.needs_trees(trained.config)):
-        shape = signature_of(edit)
-        if not shape.says_something:
+        signature = signature_of(edit)
+        if not signature.says_something:
             continue
         try:
             trained.exampler(edit)
         except UserError:
             continue
-        groups[shape].setdefault((edit.model_before, edit.model_after), edit)
+        groups[signature].setdefault((edit.model_before, edit.model_after), edit)
     return [list(edits.values()) for edits in groups.values()]
 
 
