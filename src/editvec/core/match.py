@@ -41,5 +41,5 @@ class Suggestion:
     """The id of the shown edit that is suggested; empty for a pattern."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the suggestion as a dictionary of its fields, for JSON output."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        """Return the suggestion as a dictionary of its fields, for JSON output; `edit` only if there is one."""
+        return {name: getattr(self, name) for name in self.__slots__ if name != "edit" or self.edit}

@@ -73,9 +73,8 @@ def apply(
 ) -> Applied:
     """Apply a rule, a learned pattern, or examples to files; write only with `update` or `choose`.
 
-    `rule` is the number or name of a pattern learned in `repo`, or a YAML file with ast-grep rules. Alternatively,
-    `like` gives examples as pairs of before and after. `paths` are files and folders; for a pattern, the default is
-    the whole work tree of `repo`. With `editor`, the neural editor also rewrites statements where no rule matches, if
+    `rule` is the number or name of a pattern learned in `repo`, or a file of ast-grep rules; `like` gives examples as
+    pairs of before and after. `paths` are files and folders; for a pattern, the default is the work tree of `repo`. With `editor`, the neural editor also rewrites statements where no rule matches, if
     they are like the examples and its confidence is at least `sure`. A pattern for which the evidence is insufficient
     (`Pattern.is_due`) is refused unless `everywhere` is True. `choose` is called for every match, and the edits that it
     returns are written at once. `watch` is called with the plan of each file that changes. `undo` takes back what was
@@ -96,11 +95,7 @@ def apply(
         raise UserError("--editor needs examples. Give some with --like BEFORE AFTER.")
     if rule is None and not like:
         raise UserError("nothing to apply. Give a pattern, a rule file or examples.")
-    if not paths and rule is not None and is_pattern(rule):
-        paths = [top_of(repo)]
-    if not paths:
-        raise UserError("no files to change. Give files or folders, or - for stdin.")
-    files = [Path(path) for path in paths]
+    files = _files(rule, paths, repo)
     spoken = [language] if language else _languages(files) if like else []
     means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
     applied = Applied()
@@ -116,6 +111,15 @@ def apply(
         finally:
             applied.num_matches, applied.num_files = reviewed.num_matches, reviewed.num_files
     return applied
+
+
+def _files(rule: str | Path | None, paths: Sequence[str | Path], repo: str | Path) -> list[Path]:
+    """Return the files and folders to change: `paths`, or for a pattern the work tree."""
+    if paths:
+        return [Path(path) for path in paths]
+    if rule is not None and is_pattern(rule):
+        return [top_of(repo)]
+    raise UserError("no files to change. Give files or folders, or - for stdin.")
 
 
 def _take(plan: FilePlan, applied: Applied, journal: Journal | None, watch: Callable[[FilePlan], None] | None) -> None:

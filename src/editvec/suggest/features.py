@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from editvec.suggest.hypothesis import EditHypothesis, Hole, Level, NamePart
+from editvec.suggest.hypothesis import EditHypothesis, TokenHole, Level, NamePart
 from editvec.suggest.intents import Intent
 from editvec.suggest.likeness import LIKENESS, Spot, likeness
 from editvec.suggest.locate import EditMatch, SearchedFile
@@ -221,7 +221,7 @@ def _of_matches(
                 math.log1p(min(own_counts)),
                 math.log1p(max(own_counts)),
                 specifics[best],
-                sum(isinstance(each, Hole) for each in hypothesis.elements),
+                sum(isinstance(each, TokenHole) for each in hypothesis.elements),
                 hypothesis.num_left + hypothesis.num_right,
                 per_line[here],
                 seen[here],

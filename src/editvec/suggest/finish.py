@@ -132,12 +132,10 @@ def finish(
         []
     """
     repository = open_repository(repo)
-    top = work_tree(repository)
-    if top is None:
-        raise UserError(f"{repo} is a bare repository without files to change. Give a clone with -C.")
-    source = open_repository(origin) if origin is not None else repository
+    top = _top(repository, repo)
     if origin is not None and commit is None:
         raise UserError("--from names the repository of a commit. Give the commit with --commit.")
+    source = open_repository(origin) if origin is not None else repository
     changes = read_changes(source, since=changed_since, staged=staged, commit=commit)
     result = Finished(top, num_changed=len(changes.files), skipped=changes.skipped)
     if not changes.files:
@@ -159,6 +157,13 @@ def finish(
             for plan in result.plans(result.likely):
                 _write(plan, result, journal)
     return result
+
+
+def _top(repository: Repository, given: str | Path) -> Path:
+    top = work_tree(repository)
+    if top is None:
+        raise UserError(f"{given} is a bare repository without files to change. Give a clone with -C.")
+    return top
 
 
 def _demonstrations(changes: Changes) -> list[Demonstration]:

@@ -21,7 +21,7 @@ class HoleKind(IntEnum):
     """One token, whatever it is."""
 
 
-class Hole(NamedTuple):
+class TokenHole(NamedTuple):
     """Tokens that may differ between places; holes with the same number stand for the same tokens."""
 
     number: int
@@ -35,7 +35,7 @@ class NamePart(NamedTuple):
     new: bytes
 
 
-Element = bytes | Hole | NamePart
+Element = bytes | TokenHole | NamePart
 Part = bytes | int
 
 
@@ -86,7 +86,7 @@ def rarity(element: Element) -> int:
     """Return how well files can be searched by an element: more for long names, little for signs, none for holes."""
     if isinstance(element, NamePart):
         return 10 + len(element.old)
-    if isinstance(element, Hole):
+    if isinstance(element, TokenHole):
         return -1
     if is_word(element):
         return 10 + len(element)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from editvec.core.splice import TextEdit, splice
-from editvec.suggest.hypothesis import EditHypothesis, Element, Hole, HoleKind, NamePart, Operation
+from editvec.suggest.hypothesis import EditHypothesis, Element, TokenHole, HoleKind, NamePart, Operation
 from editvec.syntax.lexer import CLOSING, OPENING, LexedText, Tokens, is_number, is_word, lex, subwords
 
 _WINDOW = 6
@@ -178,7 +178,7 @@ def _match_at(elements: Sequence[Element], anchor: int, texts: Sequence[bytes], 
 def _fits(element: Element, token: bytes) -> bool:
     if isinstance(element, NamePart):
         return is_word(token) and renamed(token, element) is not None
-    if isinstance(element, Hole):
+    if isinstance(element, TokenHole):
         return element.kind is HoleKind.TOKEN or is_word(token) or is_number(token)
     return element == token
 
@@ -188,7 +188,7 @@ def _fits_at(element: Element, texts: Sequence[bytes], at: int) -> bool:
 
 
 def _is_long(element: Element) -> bool:
-    return isinstance(element, Hole) and element.kind in _LONG
+    return isinstance(element, TokenHole) and element.kind in _LONG
 
 
 @lru_cache(4096)
@@ -207,7 +207,7 @@ def _forward(elements: Sequence[Element], index: int, texts: Sequence[bytes], at
     spans: Spans = []
     for number in range(index, len(elements)):
         element = elements[number]
-        if isinstance(element, Hole) and element.kind in _LONG:
+        if isinstance(element, TokenHole) and element.kind in _LONG:
             for end in _ends(texts, at, element.kind):
                 following = elements[number + 1] if number + 1 < len(elements) else None
                 if following is not None and not _is_long(following) and not _fits_at(following, texts, end):
@@ -240,7 +240,7 @@ def _backward(elements: Sequence[Element], index: int, texts: Sequence[bytes], a
     spans: Spans = []
     for number in range(index, -1, -1):
         element = elements[number]
-        if isinstance(element, Hole) and element.kind in _LONG:
+        if isinstance(element, TokenHole) and element.kind in _LONG:
             for start in _begins(texts, at, element.kind):
                 previous = elements[number - 1] if number else None
                 if previous is not None and not _is_long(previous) and not _fits_at(previous, texts, start - 1):
@@ -273,7 +273,10 @@ def _consistent(elements: Sequence[Element], spans: Spans, texts: Sequence[bytes
     """Return whether holes with the same number stand for the same tokens."""
     known: dict[int, list[bytes]] = {}
     for element, (low, high) in zip(elements, spans, strict=True):
-        if isinstance(element, Hole) and known.setdefault(element.number, list(texts[low:high])) != texts[low:high]:
+        if (
+            isinstance(element, TokenHole)
+            and known.setdefault(element.number, list(texts[low:high])) != texts[low:high]
+        ):
             return False
     return True
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from editvec.suggest.hypothesis import (
     EditHypothesis,
     Element,
-    Hole,
+    TokenHole,
     HoleKind,
     Level,
     NamePart,
@@ -140,7 +140,7 @@ class _Builder:
             for token in tokens:
                 if token in moved:
                     places.setdefault(token, len(elements))
-                    elements.append(Hole(moved[token], self.hole_kind))
+                    elements.append(TokenHole(moved[token], self.hole_kind))
                 else:
                     elements.append(token)
 
@@ -151,7 +151,7 @@ class _Builder:
             return None
         if left and not num_left:
             # The operation must know where the token in front of it ends, whatever that token is.
-            elements.append(Hole(-1, HoleKind.TOKEN))
+            elements.append(TokenHole(-1, HoleKind.TOKEN))
         take(self.old[runs[0].low - num_left : runs[0].low])
         for at, run in enumerate(runs):
             if at:
@@ -161,7 +161,7 @@ class _Builder:
                         if len(piece) == 1 and (piece[0] in OPENING or piece[0] in CLOSING):
                             take(piece)
                         else:
-                            elements.append(Hole(holes, HoleKind.OPERAND))
+                            elements.append(TokenHole(holes, HoleKind.OPERAND))
                             holes, changed = holes + 1, True
                 else:
                     holes, more = self._brackets(gap, gaps, holes, elements, take)
@@ -172,7 +172,7 @@ class _Builder:
             bounds.append((low, len(elements)))
         take(self.old[runs[-1].high : runs[-1].high + num_right])
         if right and not num_right:
-            elements.append(Hole(-2, HoleKind.TOKEN))
+            elements.append(TokenHole(-2, HoleKind.TOKEN))
         if gaps is not Level.EXACT and not changed:
             return None
         operations = tuple(
@@ -195,7 +195,7 @@ class _Builder:
             take(tokens[at : at + 1])
             close = closing_of(tokens, at) if tokens[at] in OPENING else None
             if close is not None and close > at + 1 and not set(tokens[at + 1 : close]) & set(self.moved):
-                elements.append(Hole(holes, HoleKind.INSIDE))
+                elements.append(TokenHole(holes, HoleKind.INSIDE))
                 holes, changed, at = holes + 1, True, close
             else:
                 at += 1
@@ -233,18 +233,18 @@ class _Builder:
         opening = opening_of(self.old, low)
         if opening is not None and opening > 0 and is_word(self.old[opening - 1]) and high < len(self.old):
             if self.old[high] == OPENING[self.old[opening]] and opening + 1 < low:
-                head: tuple[Element, ...] = (self.old[opening - 1], self.old[opening], Hole(0, HoleKind.OPERAND))
+                head: tuple[Element, ...] = (self.old[opening - 1], self.old[opening], TokenHole(0, HoleKind.OPERAND))
                 yield self._around_run(run, head, (self.old[high],))
             elif low - opening > 1 and self.old[low - 1] == b"," and self.old[opening] == b"(":
                 count = num_commas(self.old[opening + 1 : low])
                 head = (self.old[opening - 1], self.old[opening])
                 for number in range(count):
-                    head += (Hole(number, HoleKind.OPERAND), b",")
+                    head += (TokenHole(number, HoleKind.OPERAND), b",")
                 yield self._around_run(run, head, (self.old[high],))
         if low and self.old[low - 1] in CLOSING:
             start = opening_of(self.old, low - 1)
             if start is not None and start > 0 and is_word(self.old[start - 1]):
-                head = (self.old[start - 1], self.old[start], Hole(0, HoleKind.INSIDE), self.old[low - 1])
+                head = (self.old[start - 1], self.old[start], TokenHole(0, HoleKind.INSIDE), self.old[low - 1])
                 yield self._around_run(run, head, ())
 
     def _around_run(self, run: Run, head: tuple[Element, ...], tail: tuple[Element, ...]) -> EditHypothesis:
@@ -270,7 +270,7 @@ class _Builder:
             words = [at for at, token in enumerate(tokens) if is_word(token)][:_MAX_LINE_WORDS]
             for hole in [None, *words]:
                 body: tuple[Element, ...] = tuple(
-                    Hole(0, HoleKind.WORD) if at == hole else token for at, token in enumerate(tokens)
+                    TokenHole(0, HoleKind.WORD) if at == hole else token for at, token in enumerate(tokens)
                 )
                 extra: tuple[Element, ...] = ()
                 if is_left and not keep_right:
