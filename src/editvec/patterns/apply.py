@@ -74,11 +74,11 @@ def apply(
     """Apply a rule, a learned pattern, or examples to files; write only with `update` or `choose`.
 
     `rule` is the number or name of a pattern learned in `repo`, or a file of ast-grep rules; `like` gives examples as
-    pairs of before and after. `paths` are files and folders; for a pattern, the default is the work tree of `repo`. With `editor`, the neural editor also rewrites statements where no rule matches, if
-    they are like the examples and its confidence is at least `sure`. A pattern for which the evidence is insufficient
-    (`Pattern.is_due`) is refused unless `everywhere` is True. `choose` is called for every match, and the edits that it
-    returns are written at once. `watch` is called with the plan of each file that changes. `undo` takes back what was
-    written.
+    pairs of before and after. `paths` are files and folders; for a pattern, the default is the work tree of `repo`.
+    With `editor`, the neural editor also rewrites statements where no rule matches, if they are like the examples and
+    its confidence is at least `sure`. A pattern for which the evidence is insufficient (`Pattern.is_due`) is refused
+    unless `everywhere` is True. `choose` is called for every match, and the edits that it returns are written at once.
+    `watch` is called with the plan of each file that changes. `undo` takes back what was written.
 
     Raises:
         UserError: The rule, the pattern or a path does not exist, or no rule can be induced from the examples.

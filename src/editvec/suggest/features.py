@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from editvec.suggest.hypothesis import EditHypothesis, TokenHole, Level, NamePart
+from editvec.suggest.hypothesis import EditHypothesis, Level, NamePart, TokenHole
 from editvec.suggest.intents import Intent
 from editvec.suggest.likeness import LIKENESS, Spot, likeness
 from editvec.suggest.locate import EditMatch, SearchedFile

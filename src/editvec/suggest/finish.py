@@ -153,10 +153,14 @@ def finish(
     result.edits = session.edits()
     result.suggestions = session.suggestions(min_confidence)[:most]
     if update:
-        with Journal("finish", [top]) as journal:
-            for plan in result.plans(result.likely):
-                _write(plan, result, journal)
+        _write_likely(result)
     return result
+
+
+def _write_likely(result: Finished) -> None:
+    with Journal("finish", [result.top]) as journal:
+        for plan in result.plans(result.likely):
+            _write(plan, result, journal)
 
 
 def _top(repository: Repository, given: str | Path) -> Path:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from editvec.core.splice import TextEdit, splice
-from editvec.suggest.hypothesis import EditHypothesis, Element, TokenHole, HoleKind, NamePart, Operation
+from editvec.suggest.hypothesis import EditHypothesis, Element, HoleKind, NamePart, Operation, TokenHole
 from editvec.syntax.lexer import CLOSING, OPENING, LexedText, Tokens, is_number, is_word, lex, subwords
 
 _WINDOW = 6

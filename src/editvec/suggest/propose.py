@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from editvec.suggest.hypothesis import (
     EditHypothesis,
     Element,
-    TokenHole,
     HoleKind,
     Level,
     NamePart,
     Operation,
     Part,
+    TokenHole,
     is_searchable,
 )
 from editvec.suggest.intents import DemoEdit, Intent, Run, name_change
