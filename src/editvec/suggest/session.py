@@ -12,11 +12,11 @@ from hashlib import sha256
 from editvec.core.edit import Demonstration
 from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, splice
-from editvec.suggest.complete import POSSIBLE, Gathered, Line, Scorer, as_suggestion, gather, without_overlaps
+from editvec.suggest.complete import POSSIBLE, Gathered, Line, Scorer, as_suggestion, gather, scored, without_overlaps
 from editvec.suggest.intents import DemoEdit, Intent
-from editvec.suggest.locate import SearchedFile
 from editvec.suggest.reasons import reasons_of
 from editvec.suggest.scorer import packaged_scorer
+from editvec.suggest.searched import SearchedFile
 from editvec.syntax.lexer import LexedText
 from editvec.vcs.worktree import File
 
@@ -94,9 +94,8 @@ class FinishSession:
             name = edit_id(each.intent)
             if name in self._muted:
                 continue
-            for match, confidence in zip(each.matches, self._scorer(each.features), strict=True):
-                if confidence >= minimum:
-                    found.append(as_suggestion(match, round(float(confidence), 4), name, reasons_of(each, match)))
+            for match, confidence in scored(each, self._scorer, minimum):
+                found.append(as_suggestion(match, round(confidence, 4), name, reasons_of(each, match)))
         return without_overlaps(found)
 
     def accept(self, suggestion: Suggestion, after: bytes | None = None) -> None:
