@@ -105,17 +105,19 @@ class Generalised:
     holes: list[Hole] = field(default_factory=list)
 
 
-def generalise(pairs: Sequence[NodePair], language: Language, *, with_names: bool = False) -> Generalised:
+def generalise(
+    pairs: Sequence[NodePair], language: Language, *, with_names: bool = False, wide: bool = False
+) -> Generalised:
     """Return the most specific pair of templates that matches all pairs.
 
     With a single example, `with_names` also generalises the names of members that the edit keeps together with their
-    receiver and arguments (see `values.is_carried_name`).
+    receiver and arguments (see `values.is_carried_name`), and `wide` generalises every expression that the edit keeps.
 
     Raises:
         UnboundError: There is no such pair of templates.
     """
     try:
-        return _generalise(_Work(language, pairs, with_names=with_names))
+        return _generalise(_Work(language, pairs, with_names=with_names, wide=wide))
     except UnboundError:
         # What after needs may be a part of a string, so look into strings too.
         return _generalise(_Work(language, pairs, into_strings=True))
@@ -131,9 +133,15 @@ class _Work:
     """The state of one anti-unification."""
 
     def __init__(
-        self, language: Language, pairs: Sequence[NodePair], *, into_strings: bool = False, with_names: bool = False
+        self,
+        language: Language,
+        pairs: Sequence[NodePair],
+        *,
+        into_strings: bool = False,
+        with_names: bool = False,
+        wide: bool = False,
     ) -> None:
-        self.with_names = with_names
+        self.with_names, self.wide = with_names, wide
         self.language = language
         self.pairs = tuple(pairs)
         self.holes: dict[tuple[Keys, bool], Hole] = {}
@@ -172,6 +180,8 @@ class _Work:
         node, root = nodes[0], self.pairs[0].before
         if bind and (node.kind, node.key) in self._values and is_value(node, root, self.language):
             return self._hole(nodes, keys, bind)
+        if bind and self.wide and self._is_kept(node):
+            return self._hole(nodes, keys, bind)
         if node.is_leaf:
             moved = is_content(node, self.language) and self._moves(node)
             carried = self.with_names and is_carried_name(node, lambda each: self._shared((each,)), self.language)
@@ -179,6 +189,12 @@ class _Work:
                 return self._hole(nodes, keys, bind)
             return node if bind else self._within_string(nodes) or node
         return self._inner(nodes, bind=bind) or node
+
+    def _is_kept(self, node: Node) -> bool:
+        """Return whether a node is an expression that also occurs after the edit, as a part of it."""
+        if not node.named or node is self.pairs[0].before or is_statement(node) or not self._shared((node,)):
+            return False
+        return is_expression(node, self.language) and node.key != self.pairs[0].after.key
 
     def _moves(self, content: Node) -> bool:
         """Return whether the content of a string occurs after in another role, or in a longer string."""
@@ -226,7 +242,7 @@ class _Work:
         With a single example, the node must be of the same kind as before.
         """
         kind = innermost(node).kind
-        if not self.alone or hole.quoted or hole.role in NAMES:
+        if not self.alone or hole.quoted or hole.role in NAMES or self.wide:
             return True
         same = kind in hole.inner_kinds or "parameter" in hole.inner_kinds[0]
         return same and (is_value(node, self.pairs[0].after, self.language) or self._is_parameter(innermost(node)))

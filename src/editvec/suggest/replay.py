@@ -49,6 +49,11 @@ class LineHunk(NamedTuple):
     num_before: int
     after: tuple[str, ...]
 
+    @property
+    def lines(self) -> set[int]:
+        """Return the numbers of the lines before."""
+        return set(range(self.first, self.first + self.num_before))
+
 
 CommitHunks = Mapping[str, Sequence[LineHunk]]
 """The changed regions of each file that a commit modified."""
@@ -107,6 +112,17 @@ def with_sites(data: bytes, sites: Iterable[SweepSite]) -> bytes:
         if site.line <= len(lines):
             keeps_return = lines[site.line - 1].endswith(b"\r") and not site.after.endswith("\r")
             lines[site.line - 1] = site.after.encode() + (b"\r" if keeps_return else b"")
+    return b"\n".join(lines)
+
+
+def with_hunks(data: bytes, hunks: Iterable[LineHunk]) -> bytes:
+    """Return a file with changed regions as their commit left them; those that change the number of lines are left."""
+    lines = data.split(b"\n")
+    for hunk in hunks:
+        low, high = hunk.first - 1, hunk.first - 1 + hunk.num_before
+        if hunk.num_before and hunk.num_before == len(hunk.after) and high <= len(lines):
+            # A region ends its lines as git does, with or without a carriage return.
+            lines[low:high] = [encode(line.rstrip("\n")) for line in hunk.after]
     return b"\n".join(lines)
 
 
