@@ -6,7 +6,6 @@ the trees had not seen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,20 +14,13 @@ from numpy.typing import NDArray
 
 from editvec.data.extras import require
 from editvec.suggest.scorer import MatchScorer
+from editvec.training.scorer_rows import ScorerRows
 
-_FOLDS = 5
+_FOLDS = 4
 _BINS = 40
-
-
-@dataclass(frozen=True, eq=False)
-class ScorerRows:
-    """Rows to fit: features, whether a match is useful, weights, and the replay and the repository of each row."""
-
-    features: NDArray[np.float32]
-    useful: NDArray[np.bool_]
-    weights: NDArray[np.float64]
-    replays: NDArray[np.int64]
-    repositories: NDArray[np.int64]
+_NUM_EDGES = 254
+_SAMPLE = 100_000
+"""Number of rows that the bins of values are made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +46,24 @@ def fit_scorer(rows: ScorerRows, settings: TreeSettings | None = None) -> tuple[
     """Return a scorer, and for each row the confidence that a scorer without its repository gives it."""
     settings = settings or TreeSettings()
     weights = replay_weights(rows)
-    folds = fold_of(rows.repositories)
-    held_out = np.zeros(len(rows.useful))
-    for fold in range(_FOLDS):
-        seen = folds != fold
-        model = _trees(rows.features[seen], rows.useful[seen], weights[seen], settings)
-        held_out[~seen] = model.decision_function(rows.features[~seen])
+    held_out = held_out_scores(rows, settings)
     curve = calibration(held_out, rows.useful, rows.weights)
-    whole = _trees(rows.features, rows.useful, weights, settings)
+    whole = FittedTrees(rows.features, rows.useful, weights, settings)
     arrays, depth = tree_arrays(whole)
     confidences = np.interp(held_out, curve["curve_score"], curve["curve_probability"])
     return MatchScorer({**arrays, **curve}, depth), confidences
+
+
+def held_out_scores(rows: ScorerRows, settings: TreeSettings | None = None) -> NDArray[np.float64]:
+    """Return the score of each row by trees that were fitted without the repositories of its fold."""
+    weights = replay_weights(rows)
+    folds = fold_of(rows.repositories)
+    scores = np.zeros(len(rows.useful))
+    for fold in np.unique(folds):
+        seen = folds != fold
+        trees = FittedTrees(rows.features[seen], rows.useful[seen], weights[seen], settings or TreeSettings())
+        scores[~seen] = trees.scores(rows.features[~seen])
+    return scores
 
 
 def fold_of(repositories: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -74,25 +73,56 @@ def fold_of(repositories: NDArray[np.int64]) -> NDArray[np.int64]:
     return folds
 
 
-def _trees(
-    features: NDArray[np.float32], useful: NDArray[np.bool_], weights: NDArray[np.float64], settings: TreeSettings
-) -> Any:
-    ensemble = require("sklearn.ensemble", extra="train", what="scorers")
-    model = ensemble.HistGradientBoostingClassifier(
-        max_iter=settings.num_trees,
-        learning_rate=settings.learning_rate,
-        max_leaf_nodes=settings.num_leaves,
-        min_samples_leaf=settings.min_rows,
-        l2_regularization=settings.regularisation,
-        max_features=settings.columns,
-        early_stopping=False,
-        random_state=1,
-    )
-    return model.fit(features, useful, sample_weight=weights)
+class FittedTrees:
+    """Boosted trees over the numbers of the bins that values fall into.
+
+    scikit-learn gets the numbers, not the values: its own bins for weighted rows take longer than the trees.
+    """
+
+    def __init__(
+        self,
+        features: NDArray[np.float32],
+        useful: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        settings: TreeSettings,
+    ) -> None:
+        """Fit the trees to rows."""
+        ensemble = require("sklearn.ensemble", extra="train", what="scorers")
+        self.edges = bin_edges(features)
+        self.model: Any = ensemble.HistGradientBoostingClassifier(
+            max_iter=settings.num_trees,
+            learning_rate=settings.learning_rate,
+            max_leaf_nodes=settings.num_leaves,
+            min_samples_leaf=settings.min_rows,
+            l2_regularization=settings.regularisation,
+            max_features=settings.columns,
+            early_stopping=False,
+            random_state=1,
+        )
+        self.model.fit(self._bins(features), useful, sample_weight=weights)
+
+    def scores(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the sum of the trees for each row."""
+        scores: NDArray[np.float64] = self.model.decision_function(self._bins(features))
+        return scores
+
+    def _bins(self, features: NDArray[np.float32]) -> NDArray[np.uint8]:
+        numbers = np.empty(features.shape, np.uint8)
+        for column, edges in enumerate(self.edges):
+            numbers[:, column] = np.searchsorted(edges, features[:, column])
+        return numbers
 
 
-def tree_arrays(model: Any) -> tuple[dict[str, NDArray[Any]], int]:
-    """Return the trees of a fitted model as arrays, and the depth of the deepest tree."""
+def bin_edges(features: NDArray[np.float32]) -> list[NDArray[np.float32]]:
+    """Return the edges of each feature's bins, at most 254: a value is in the bin of the first edge not below it."""
+    step = max(1, len(features) // _SAMPLE)
+    shares = np.linspace(0, 1, _NUM_EDGES)
+    return [np.unique(np.quantile(column, shares, method="lower")) for column in features[::step].T]
+
+
+def tree_arrays(trees: FittedTrees) -> tuple[dict[str, NDArray[Any]], int]:
+    """Return fitted trees as arrays, with thresholds for values, and the depth of the deepest tree."""
+    model = trees.model
     feature: list[int] = []
     threshold: list[float] = []
     left: list[int] = []
@@ -106,7 +136,7 @@ def tree_arrays(model: Any) -> tuple[dict[str, NDArray[Any]], int]:
         for number, node in enumerate(predictor.nodes):
             leaf = bool(node["is_leaf"])
             feature.append(0 if leaf else int(node["feature_idx"]))
-            threshold.append(0.0 if leaf else float(node["num_threshold"]))
+            threshold.append(0.0 if leaf else float(trees.edges[feature[-1]][int(node["num_threshold"])]))
             left.append(base + (number if leaf else int(node["left"])))
             right.append(base + (number if leaf else int(node["right"])))
             value.append(float(node["value"]) if leaf else 0.0)
@@ -142,9 +172,3 @@ def calibration(
         np.clip(fitted.predict(np.clip(points, scores.min(), scores.max())), 0.001, 0.995)
     )
     return {"curve_score": points.astype(np.float64), "curve_probability": probabilities.astype(np.float64)}
-
-
-def row_numbers(names: Sequence[str]) -> NDArray[np.int64]:
-    """Return names as numbers, equal for equal names."""
-    known = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return np.array([known[name] for name in names], np.int64)
