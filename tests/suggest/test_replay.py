@@ -17,6 +17,7 @@ from editvec.suggest.replay import (
     judge,
     line_changes,
     shown_and_targets,
+    with_hunks,
     with_sites,
 )
 from editvec.vcs.git import open_repository
@@ -153,3 +154,10 @@ def test_sites_are_written_line_by_line_with_the_line_ends_of_the_file() -> None
     sites = [SweepSite("a", 2, "b", "B"), SweepSite("a", 3, "c\r", "C\r"), SweepSite("a", 4, "d", "D")]
     assert with_sites(b"a\nb\r\nc\r\nd", sites) == b"a\nB\r\nC\r\nD"
     assert with_sites(b"a\n", sites) == b"a\nB"
+
+
+def test_regions_are_written_if_they_keep_the_number_of_lines() -> None:
+    data = b"a\nb\r\nc\nd\n"
+    hunks = [LineHunk(1, 1, ("A",)), LineHunk(2, 2, ("B\r", "C")), LineHunk(4, 1, ("D", "E")), LineHunk(9, 1, ("x",))]
+    assert with_hunks(data, hunks) == b"A\nB\r\nC\nd\n"
+    assert hunks[1].lines == {2, 3}
