@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from editvec.rules.antiunify import PUNCTUATION, Generalised, Hole, Template, Use, leaves
+from editvec.rules.antiunify import PUNCTUATION
+from editvec.rules.holes import Generalised, Hole, Template, Use, leaves
 from editvec.syntax.cst import Node
 from editvec.syntax.languages import Language
 from editvec.syntax.token import decode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from editvec.rules.antiunify import Generalised
+from editvec.rules.holes import Generalised
 from editvec.syntax.lexer import is_word
 
 

@@ -13,8 +13,9 @@ from itertools import islice
 import tree_sitter as ts
 
 from editvec.core.splice import TextEdit, shrink
-from editvec.rules.antiunify import Generalised, Hole, Inner, Template, UnboundError, Use, generalise, leaves
+from editvec.rules.antiunify import UnboundError, generalise
 from editvec.rules.candidates import levels
+from editvec.rules.holes import Generalised, Hole, Inner, Template, Use, leaves
 from editvec.rules.sites import RuleExample, Site, sites, wrappings
 from editvec.rules.template import render
 from editvec.suggest.hypothesis import EditHypothesis, Element, HoleKind, Level, TokenHole
