@@ -6,7 +6,7 @@ import pytest
 
 from editvec.core.splice import apply_matches
 from editvec.rules.astgrep import scan
-from editvec.rules.induction import induce, make_rules, why_not
+from editvec.rules.induction import induce, make_rules, neighbours, why_not
 from editvec.rules.matching import match_rules
 from editvec.rules.rule import InducedRule, load_rules, runnable
 from editvec.rules.sites import edit_example, file_example
@@ -354,3 +354,14 @@ def test_one_example_that_only_looks_alike_does_not_stand_in_the_way() -> None:
     odd = ('throw new Late("item");', "throw new Late(nameof(item));")
     found = _rules("csharp", *pairs[:2], odd, *pairs[2:])
     assert found[0] == ('new Gone("$X")', "new Gone(nameof($X))", len(pairs))
+
+
+def test_a_rule_has_narrower_and_broader_neighbours() -> None:
+    example = edit_example(snippet_edit("var a = require(b);", "const a = require(b);", "javascript", "e"))
+    assert example is not None
+    (found,) = induce([example])
+    assert isinstance(found.rule, InducedRule)
+    narrower, broader = neighbours(found.rule, [example])
+    assert narrower is None
+    assert broader is not None and broader.rule.summary == "var $M = $X;  →  const $M = $X;"
+    assert broader.verification.holds

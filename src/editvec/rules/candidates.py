@@ -96,6 +96,12 @@ def candidates(sites: Sequence[Site], language: Language, *, min_weight: float =
     )
 
 
+def ladder(sites: Sequence[Site], language: Language) -> list[InducedRule]:
+    """Return everything that the sites may be examples of, also what is very general, the most general first."""
+    steps = [rule for narrow in (False, True) for rule in _candidates(sites, language, 0.0, narrow=narrow)]
+    return sorted(dict.fromkeys(steps), key=lambda rule: rule.weight)
+
+
 def _candidates(sites: Sequence[Site], language: Language, min_weight: float, *, narrow: bool) -> list[InducedRule]:
     rules: list[InducedRule] = []
     number = 0
