@@ -17,7 +17,6 @@ from editvec.suggest.intents import DemoEdit, Intent
 from editvec.suggest.reasons import reasons_of
 from editvec.suggest.scorer import packaged_scorer
 from editvec.suggest.searched import SearchedFile
-from editvec.syntax.lexer import LexedText
 from editvec.vcs.worktree import File
 
 _SUMMARY = 60
@@ -154,16 +153,10 @@ def edit_id(intent: Intent) -> str:
 
 def summary_of(edit: DemoEdit) -> str:
     """Return an edit in one line: its text before and after, shortened to what differs if it is long."""
-    before = edit.before.data[_low(edit.before, edit.first_line) : _low(edit.before, edit.last_line)]
-    after = edit.after.data[_low(edit.after, edit.first_line_now) : _low(edit.after, edit.last_line_now)]
-    old, new = (" ".join(text.decode("utf-8", "replace").split()) for text in (before, after))
+    old, new = (" ".join(text.split()) for text in (edit.text_before, edit.text_after))
     if max(len(old), len(new)) > _SUMMARY:
         old, new = _without_common(old, new)
     return f"{old or '(nothing)'}  →  {new or '(nothing)'}"
-
-
-def _low(text: LexedText, line: int) -> int:
-    return text.line_starts[min(line, len(text.line_starts) - 1)]
 
 
 def _without_common(old: str, new: str) -> tuple[str, str]:
