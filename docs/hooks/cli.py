@@ -53,14 +53,16 @@ def schemas_page() -> str:
 
     from editvec.neural.config import ModelConfig
     from editvec.patterns.document import PatternsDocument
+    from editvec.suggest.document import FinishDocument
     from editvec.training.config import Config
 
     kinds: tuple[tuple[str, type], ...] = (
         ("`patterns.json`", PatternsDocument),
+        ("`finish --json`", FinishDocument),
         ("`config.toml` of a run", Config),
         ("`config.toml` of a model", ModelConfig),
     )
-    parts = ["# Schemas\n", "JSON schemas, made from the types that read and write these files.\n"]
+    parts = ["# Schemas\n", "JSON schemas, made from the types that read and write these files and outputs.\n"]
     for title, kind in kinds:
         schema = json.dumps(msgspec.json.schema(kind), indent=2)
         parts.append(f"## {title}\n\n```json\n{schema}\n```\n")
