@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from editvec.core.errors import BadInputError
 from editvec.suggest.features import FEATURES
@@ -30,6 +31,12 @@ def rows() -> ScorerRows:
     return ScorerRows(features, useful, np.ones(3_000), replays, replays // 10, ones, 0 * ones, ones == 1)
 
 
+@pytest.fixture(scope="module")
+def fitted(rows: ScorerRows) -> tuple[MatchScorer, NDArray[np.float64]]:
+    """A scorer, and its confidences of rows that it had not seen."""
+    return fit_scorer(rows, SMALL)
+
+
 def test_the_trees_in_numpy_are_those_that_were_fitted(rows: ScorerRows) -> None:
     trees = FittedTrees(rows.features, rows.useful, replay_weights(rows), SMALL)
     arrays, depth = tree_arrays(trees)
@@ -37,16 +44,20 @@ def test_the_trees_in_numpy_are_those_that_were_fitted(rows: ScorerRows) -> None
     np.testing.assert_allclose(scores, trees.scores(rows.features), atol=1e-4)
 
 
-def test_the_confidence_is_a_probability_on_repositories_that_were_not_seen(rows: ScorerRows) -> None:
-    scorer, held_out = fit_scorer(rows, SMALL)
+def test_the_confidence_is_a_probability_on_repositories_that_were_not_seen(
+    rows: ScorerRows, fitted: tuple[MatchScorer, NDArray[np.float64]]
+) -> None:
+    scorer, held_out = fitted
     for low in (0.1, 0.3, 0.5, 0.7):
         there = (held_out >= low) & (held_out < low + 0.2)
         assert abs(held_out[there].mean() - rows.useful[there].mean()) < 0.08
     assert ((scorer(rows.features) > 0.5) == rows.useful).mean() > 0.8
 
 
-def test_a_scorer_is_saved_and_loaded(rows: ScorerRows, tmp_path: Path) -> None:
-    scorer, _ = fit_scorer(rows, SMALL)
+def test_a_scorer_is_saved_and_loaded(
+    rows: ScorerRows, fitted: tuple[MatchScorer, NDArray[np.float64]], tmp_path: Path
+) -> None:
+    scorer, _ = fitted
     scorer.save(tmp_path / FILE)
     np.testing.assert_array_equal(load_scorer(tmp_path / FILE)(rows.features), scorer(rows.features))
     assert load_scorer(tmp_path / FILE)(rows.features[:0]).shape == (0,)
@@ -60,8 +71,8 @@ def test_a_linear_scorer_has_the_same_format(rows: ScorerRows, tmp_path: Path) -
     np.testing.assert_allclose(load_scorer(tmp_path / FILE)(rows.features), expected, atol=1e-6)
 
 
-def test_a_damaged_scorer_is_refused(rows: ScorerRows, tmp_path: Path) -> None:
-    scorer, _ = fit_scorer(rows, SMALL)
+def test_a_damaged_scorer_is_refused(fitted: tuple[MatchScorer, NDArray[np.float64]], tmp_path: Path) -> None:
+    scorer, _ = fitted
     file = tmp_path / FILE
     broken = dict(scorer.arrays)
     broken["left"] = np.full(len(broken["value"]), len(broken["value"]), np.int32)
