@@ -22,6 +22,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -204,27 +205,48 @@ class Measured(NamedTuple):
     """The scores of single edits in commits without a sweep."""
 
 
-def measure(subjects: Iterable[Subject], options: argparse.Namespace) -> Measured:
-    """Replay the sweeps of all repositories, one repository after the other."""
+def measure(subjects: Sequence[Subject], options: argparse.Namespace) -> Measured:
+    """Replay the sweeps of all repositories, each repository in one process."""
     measured = Measured(defaultdict(list), defaultdict(list), [])
-    for subject in subjects:
-        start = time.perf_counter()
-        sweeps = cut_sweeps(subject.repository, subject.endings, most=options.most)
-        chosen = [sweep for sweep in sweeps if len(sweep.sites) <= MAX_ASSISTED_SITES][: options.assisted]
-        for replayed in replay(subject, sweeps):
-            for k in options.k:
-                if len(replayed.sweep.sites) > k:
-                    for name in options.systems:
-                        measured.scores[name, k].append(score(replayed, SYSTEMS[name], k, others=name == WITH_OTHERS))
-            helped = replayed.sweep in chosen and replayed.can_be_shown
-            for name in (each for each in ASSISTED if helped and each in options.systems):
-                measured.assisted[name].append(assisted(replayed, ASSISTED[name]))
-        if OURS in options.systems:
-            lone = cut_lone_edits(subject.repository, subject.endings, most=options.silence)
-            single = (replayed for replayed in replay(subject, lone) if replayed.can_be_shown)
-            measured.silence.extend(score(replayed, SYSTEMS[OURS], 1) for replayed in single)
-        print(f"{subject.name}: {len(sweeps)} sweeps, {time.perf_counter() - start:.0f} s", file=sys.stderr)
+    with ProcessPoolExecutor(options.processes) as pool:
+        for each in pool.map(partial(measure_one, options=options), subjects):
+            for key, scores in each.scores.items():
+                measured.scores[key] += scores
+            for name, loops in each.assisted.items():
+                measured.assisted[name] += loops
+            measured.silence.extend(each.silence)
     return measured
+
+
+def measure_one(subject: Subject, options: argparse.Namespace) -> Measured:
+    """Replay the sweeps of a repository."""
+    measured = Measured(defaultdict(list), defaultdict(list), [])
+    start = time.perf_counter()
+    if options.scorer:
+        use_scorer(options.scorer)
+    sweeps = cut_sweeps(subject.repository, subject.endings, most=options.most)
+    chosen = [sweep for sweep in sweeps if len(sweep.sites) <= MAX_ASSISTED_SITES][: options.assisted]
+    for replayed in replay(subject, sweeps):
+        for k in options.k:
+            if len(replayed.sweep.sites) > k:
+                for name in options.systems:
+                    measured.scores[name, k].append(score(replayed, SYSTEMS[name], k, others=name == WITH_OTHERS))
+        helped = replayed.sweep in chosen and replayed.can_be_shown
+        for name in (each for each in ASSISTED if helped and each in options.systems):
+            measured.assisted[name].append(assisted(replayed, ASSISTED[name]))
+    if OURS in options.systems:
+        lone = cut_lone_edits(subject.repository, subject.endings, most=options.silence)
+        single = (replayed for replayed in replay(subject, lone) if replayed.can_be_shown)
+        measured.silence.extend(score(replayed, SYSTEMS[OURS], 1) for replayed in single)
+    print(f"{subject.name}: {len(sweeps)} sweeps, {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+    return measured
+
+
+def use_scorer(file: Path) -> None:
+    """Score by a file in place of the packaged scorer."""
+    for systems in (SYSTEMS, ASSISTED):
+        for name in set(systems) & {*OWN}:
+            systems[name] = partial(systems[name], scorer=load_scorer(file))
 
 
 def rows_of(measured: Measured) -> Iterator[dict[str, Any]]:
@@ -253,6 +275,7 @@ def read_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("-k", type=int, nargs="+", default=[1, 3], help="numbers of places shown")
     parser.add_argument("--assisted", type=int, default=10, help="sweeps per repository that a person finishes")
     parser.add_argument("--silence", type=int, default=20, help="commits without a sweep per repository")
+    parser.add_argument("--processes", type=int, default=2, help="number of processes")
     parser.add_argument("-o", "--out", type=Path, help="file of JSON lines for everything that was measured")
     return parser.parse_args(arguments)
 
@@ -269,10 +292,6 @@ def main() -> None:
         if not endings:
             raise SystemExit(f"{name}: give the endings of its files, such as {name}:py.")
         subjects.append(Subject(name, find_clone(options.clones, name), tuple(endings.split(","))))
-    if options.scorer:
-        for systems in (SYSTEMS, ASSISTED):
-            for name in set(systems) & {*OWN}:
-                systems[name] = partial(systems[name], scorer=load_scorer(options.scorer))
     start = time.perf_counter()
     measured = measure(subjects, options)
     if options.out:
@@ -284,7 +303,7 @@ def main() -> None:
             print(tables.details(k, scores, POSSIBLE, LIKELY))
     print(tables.assisted_table(measured.assisted))
     print(tables.silence_table(measured.silence, POSSIBLE, LIKELY))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
     print(f"{time.perf_counter() - start:.0f} s in all; peak memory {peak:.0f} MB")
 
 
