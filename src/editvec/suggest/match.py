@@ -5,18 +5,19 @@ This module writes nothing.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from editvec.core.match import Match, Suggestion
-from editvec.core.splice import TextEdit, apply_matches, compose, disjoint, shrink, splice
+from editvec.core.splice import TextEdit, compose, disjoint, shrink, splice
 from editvec.core.text import FileText, line_and_column
 from editvec.rewrite.plan import FilePlan, breaks
-from editvec.rewrite.precedence import bracketed
+from editvec.rewrite.precedence import bracketed, sound_matches
 from editvec.rules.matching import match_rules
 from editvec.rules.rule import Rule
 from editvec.syntax import languages
-from editvec.syntax.cst import num_errors
 from editvec.syntax.languages import Language, get
 from editvec.syntax.treesitter import Parsed
 from editvec.vcs.worktree import File
@@ -85,8 +86,11 @@ def plan_files(
 
 def _beside(matches: list[Match], others: list[Match]) -> list[Match]:
     """Return matches, followed by the other ones that do not overlap with them."""
-    free = [each for each in others if not any(each.start < one.end and one.start < each.end for one in matches)]
-    return matches + free
+    # The ends of overlapping matches are not sorted, but the furthest end so far is.
+    ordered = sorted(matches, key=lambda match: match.start)
+    starts = [match.start for match in ordered]
+    ends = [0, *accumulate((match.end for match in ordered), max)]
+    return matches + [each for each in others if ends[bisect_left(starts, each.end)] <= each.start]
 
 
 def keep_sound(file: File, matches: list[Match]) -> list[Match]:
@@ -102,10 +106,7 @@ def keep_sound(file: File, matches: list[Match]) -> list[Match]:
     kinds = [{unit.kind for unit in parsed.units(match.start, match.end)} for match in matches]
     matches = [match for match, touched in zip(matches, kinds, strict=True) if not touched & language.imports]
     matches = bracketed(language, file.data, matches)
-    allowed = num_errors(language, file.data)
-    if num_errors(language, apply_matches(file.data, matches)) <= allowed:
-        return matches
-    return [match for match in matches if num_errors(language, apply_matches(file.data, [match])) <= allowed]
+    return sound_matches(language, file.data, matches)
 
 
 def as_suggestion(file: File, match: Match, confidence: float, why: str) -> Suggestion:
