@@ -15,7 +15,7 @@ from editvec.core.splice import TextEdit, shrink
 from editvec.core.text import FileText
 from editvec.data.progress import Stages, silent
 from editvec.rewrite.journal import Journal
-from editvec.rewrite.plan import FilePlan, breaks
+from editvec.rewrite.plan import FilePlan, why_not
 from editvec.rewrite.writer import write_file
 from editvec.suggest.complete import LIKELY, POSSIBLE, Line, languages_like
 from editvec.suggest.session import EditSummary, FinishSession
@@ -232,9 +232,8 @@ def plan_of(top: Path, path: str, suggestions: Iterable[Suggestion]) -> FilePlan
         return FilePlan(top / path, data, (), problem)
     plan = FilePlan(top / path, data, tuple(edits))
     language = language_of(path)
-    if isinstance(language, Language) and breaks(language, data, plan.after):
-        return FilePlan(top / path, data, tuple(edits), "it would parse worse than before")
-    return plan
+    why = why_not(language, data, plan.after) if isinstance(language, Language) else ""
+    return FilePlan(top / path, data, tuple(edits), why) if why else plan
 
 
 def _write(plan: FilePlan, result: Finished, journal: Journal) -> bool:
