@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from editvec.core.edit import Demonstration
-from editvec.core.errors import UserError
+from editvec.core.errors import StoppedError, UserError
 from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, shrink
 from editvec.core.text import FileText
@@ -159,8 +159,12 @@ def finish(
 
 def _write_likely(result: Finished) -> None:
     with Journal("finish", [result.top]) as journal:
-        for plan in result.plans(result.likely):
-            _write(plan, result, journal)
+        try:
+            for plan in result.plans(result.likely):
+                _write(plan, result, journal)
+        except KeyboardInterrupt:
+            said = f"written: {', '.join(result.written)}. editvec undo takes this back."
+            raise StoppedError(f"stopped; {said if result.written else 'nothing was written.'}") from None
 
 
 def _top(repository: Repository, given: str | Path) -> Path:
