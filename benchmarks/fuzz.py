@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.fuzz.mutation import mutated
 from tests.fuzz.targets import FuzzTarget, targets
 
-CHUNK = 250
+CHUNK = 20
 """Inputs of a target of weight 1 in a turn."""
 SLOW = 5.0
 """Seconds from which on an input counts as slow."""

@@ -52,7 +52,7 @@ def file_kinds(folder: Path) -> list[FileKind]:
 def _edits() -> list[Edit]:
     source = Source("o/r", "0" * 40, "src/a.cs", "Ada", message="use ++", lines_before=(3, 4), lines_after=(3, 4))
     one = snippet_edit("x = x + 1;", "x++;", "csharp", "one")
-    two = snippet_edit("if (a == null) b(\"c\");", "if (a is null) b(\"c\");", "csharp", "two")
+    two = snippet_edit('if (a == null) b("c");', 'if (a is null) b("c");', "csharp", "two")
     return [replace(each, source=source) for each in (one, two)]
 
 
@@ -146,8 +146,15 @@ def _tables(folder: Path) -> list[FileKind]:
     Ratings(task, "ada").rate(RatingTask.load(task), 0, 0, 2)
     ratings = task / "ada.ratings.jsonl"
     return [
-        *(FileKind(f"index's {each}", index / each, lambda: _search(index), False) for each in sorted(os.listdir(index)) if (index / each).is_file()),
-        *(FileKind(f"vectoriser's {each.name}", each, lambda: _search(index), False) for each in sorted((index / "vectoriser").glob("*"))),
+        *(
+            FileKind(f"index's {each}", index / each, lambda: _search(index), False)
+            for each in sorted(os.listdir(index))
+            if (index / each).is_file()
+        ),
+        *(
+            FileKind(f"vectoriser's {each.name}", each, lambda: _search(index), False)
+            for each in sorted((index / "vectoriser").glob("*"))
+        ),
         FileKind("store.sqlite", store, lambda: _read_store(store), False),
         FileKind("task.json", task / "task.json", lambda: RatingTask.load(task)),
         FileKind("ratings.jsonl", ratings, lambda: Ratings(task, "ada")),

@@ -11,7 +11,10 @@ from random import Random
 Mutation = Callable[[Random, bytes, Sequence[bytes]], bytes]
 
 WORDS = (
-    *(each.encode() for each in "( ) [ ] { } < > \" ' ` ; : , . ? ?. ?? => -> :: // /* */ # @ $ $$$A $X \\ % &".split()),
+    *(
+        each.encode()
+        for each in "( ) [ ] { } < > \" ' ` ; : , . ? ?. ?? => -> :: // /* */ # @ $ $$$A $X \\ % &".split()
+    ),
     b'"""',
     b"\n",
     b"\r\n",

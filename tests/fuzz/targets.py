@@ -85,7 +85,12 @@ def targets(folder: Path) -> Iterator[list[FuzzTarget]]:
         ]
 
 
-_TEXTS = [b"one\r\ntwo\r\nthree\r\n", "é b\nc d\n\n漢字 \U0001f600\n".encode(), "\ufeffa b\nc\n".encode("utf-16-le"), b"no end"]
+_TEXTS = [
+    b"one\r\ntwo\r\nthree\r\n",
+    "é b\nc d\n\n漢字 \U0001f600\n".encode(),
+    "\ufeffa b\nc\n".encode("utf-16-le"),
+    b"no end",
+]
 _PROSE = [
     b"# Title\n\nSome words. More words here.\n\n- item one\n- item *two*\n\n```py\ncode()\n```\n",
     b"The first sentence. The second one, e.g. this.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted\n",

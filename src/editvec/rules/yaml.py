@@ -40,7 +40,9 @@ def read_yaml(text: str, name: object) -> list[Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else None
-        raise BadInputError(name, line, f"this is not valid YAML ({_reason(error.problem or error)})", _ADVICE) from None
+        raise BadInputError(
+            name, line, f"this is not valid YAML ({_reason(error.problem or error)})", _ADVICE
+        ) from None
     except (yaml.YAMLError, ValueError, TypeError) as error:
         raise BadInputError(name, None, f"this is not valid YAML ({_reason(error)})", _ADVICE) from None
     except RecursionError:
