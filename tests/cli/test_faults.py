@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -74,12 +75,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def fill_up(place: Path) -> Path:
     """Leave no space on a file system."""
     ballast = place / "ballast"
-    with ballast.open("wb") as stream:
-        try:
-            while True:
-                stream.write(bytes(4096))
-                stream.flush()
-        except OSError:
+    with ballast.open("wb", buffering=0) as stream, suppress(OSError):
+        while stream.write(bytes(4096)):
             pass
     return ballast
 

@@ -97,12 +97,14 @@ _PROSE = [
 ]
 _RULES = [
     b"id: a\nlanguage: markdown\nprose: {find: old word}\nfix: new word\n",
-    b"id: b\nlanguage: python\nrule: {pattern: log($A)}\nfix: debug($A)\n---\nid: c\nlanguage: go\nrule: {kind: x}\nfix: y\n",
+    b"id: b\nlanguage: python\nrule: {pattern: log($A)}\nfix: debug($A)\n"
+    b"---\nid: c\nlanguage: go\nrule: {kind: x}\nfix: y\n",
     b"a: &a [1, *a]\nb: !!float x\n",
 ]
 _REQUESTS = [
     b"GET /?token=TOKEN HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
-    b'POST /d HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nX-Token: TOKEN\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n{"a":1}',
+    b"POST /d HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nX-Token: TOKEN\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 7\r\n\r\n{"a":1}',
     b"GET /data?token=x HTTP/1.0\r\nHost: example.org\r\nOrigin: http://example.org\r\n\r\n",
 ]
 

@@ -150,6 +150,9 @@ def _take(plan: FilePlan, applied: Applied, journal: Journal | None, watch: Call
             write_file(plan.path, plan.before, plan.after, journal, plan.edits)
         except (OSError, UserError) as error:
             applied.problems.append(f"{plan.path}: not written: {error}")
+            applied.plans.pop()
+            applied.num_matches -= len(plan.edits)
+            applied.num_files -= 1
         else:
             applied.written.append(plan.path)
 
