@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,15 @@ class TargetReport:
     failures: list[str] = field(default_factory=list)
     """Number and error of the first inputs that were bugs."""
     slowest: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        return {
+            "inputs": self.inputs,
+            "outcomes": dict(+self.outcomes),
+            "failures": self.failures,
+            "slowest": self.slowest,
+        }
 
 
 def check(target: FuzzTarget, seed: int, start: int, stop: int, current: Path, report: TargetReport) -> None:
@@ -78,7 +87,7 @@ def worker(seed: int, chunks: list[tuple[str, int, int]], current: Path, reporte
             report = TargetReport()
             check(by_name[name], seed, start, stop, current, report)
             with reported.open("ab") as stream:
-                stream.write(orjson.dumps([name, start, stop, asdict(report)]) + b"\n")
+                stream.write(orjson.dumps([name, report.as_json()]) + b"\n")
 
 
 def run_chunks(seed: int, chunks: list[tuple[str, int, int]], totals: dict[str, TargetReport], folder: Path) -> None:
@@ -92,14 +101,16 @@ def run_chunks(seed: int, chunks: list[tuple[str, int, int]], totals: dict[str, 
         reason = _wait(process, current)
         done = 0
         for line in reported.read_bytes().splitlines() if reported.exists() else []:
-            name, _, _, report = orjson.loads(line)
+            name, report = orjson.loads(line)
             _add(totals[name], report)
             done += 1
         chunks = chunks[done:]
         if not chunks or not reason:
             return
         name, start, stop = chunks[0]
-        number = int(current.read_bytes() or start)
+        if not current.read_bytes():
+            raise SystemExit(f"a worker could not begin ({reason}). Run it by hand: {' '.join(command)}")
+        number = int(current.read_bytes())
         totals[name].outcomes[reason] += 1
         totals[name].inputs += 1
         totals[name].failures.append(f"{number}: {reason}")
@@ -142,7 +153,7 @@ def summary(totals: dict[str, TargetReport], seed: int, seconds: float) -> dict[
         "inputs": sum(each.inputs for each in totals.values()),
         "outcomes": dict(sorted((name, count) for name, count in together.items() if count)),
         "seconds": round(seconds),
-        "targets": {name: asdict(each) | {"outcomes": dict(+each.outcomes)} for name, each in totals.items()},
+        "targets": {name: each.as_json() for name, each in totals.items()},
     }
 
 

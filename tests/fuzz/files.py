@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -147,9 +146,9 @@ def _tables(folder: Path) -> list[FileKind]:
     ratings = task / "ada.ratings.jsonl"
     return [
         *(
-            FileKind(f"index's {each}", index / each, lambda: _search(index), False)
-            for each in sorted(os.listdir(index))
-            if (index / each).is_file()
+            FileKind(f"index's {each.name}", each, lambda: _search(index), False)
+            for each in sorted(index.iterdir())
+            if each.is_file()
         ),
         *(
             FileKind(f"vectoriser's {each.name}", each, lambda: _search(index), False)

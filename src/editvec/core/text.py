@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -114,7 +114,5 @@ def as_utf8(data: bytes) -> bytes | None:
 
 def line_and_column(data: bytes, offset: int) -> tuple[int, int]:
     """Return the line and the column of an offset, both counted from 1; columns count characters."""
-    starts = line_starts(data)
-    line = bisect_right(starts, offset, 0, max(1, len(starts) - 1)) - 1
-    start = starts[line]
-    return line + 1, len(data[start:offset].decode(errors="replace")) + 1
+    start = data.rfind(b"\n", 0, offset) + 1
+    return bisect_left(line_starts(data), start) + 1, len(data[start:offset].decode(errors="replace")) + 1

@@ -32,7 +32,7 @@ def read_yaml(text: str, name: object) -> list[Any]:
         try:
             while loader.check_node():
                 node = loader.get_node()
-                if _num_nodes(node, {}) > MAX_NODES:
+                if node is not None and _num_nodes(node, {}) > MAX_NODES:
                     raise BadInputError(name, None, f"it has more than {MAX_NODES:,} values", _ADVICE)
                 found.append(loader.construct_document(node))
         finally:

@@ -1,7 +1,7 @@
 """A local web server for one person: it listens on the loopback address only, and requires a token.
 
-Scripts and styles of the page itself run, and no others: the policy that is sent with it names their digests. The number
-of connections, the size of a request and the time that a connection may be idle are limited.
+The page's own script and style run, and no others: the policy that is sent with it names their digests. The number of
+connections, the size of a request and the time that a connection may be idle are limited.
 
 A page of another site could send requests to a port of this machine. Therefore each request must have our own address
 as its host (a foreign name that resolves to this machine is refused), contain the token, which only the printed address
