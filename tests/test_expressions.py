@@ -20,6 +20,8 @@ GROWTH = 8.0
 _NOTICEABLE = 0.02
 _WITH_EXTRAS = ("training", "evaluation", "reproduction", "cli")
 """Rooms that are left out here, because they load libraries of extras or read no text of others."""
+_ANCHORED = {"editvec.data.formats._MINED_ID"}
+"""Expressions that are only matched with a whole text, so they never begin at each of its characters."""
 
 
 def patterns() -> Iterator[tuple[str, re.Pattern[Any]]]:
@@ -28,7 +30,7 @@ def patterns() -> Iterator[tuple[str, re.Pattern[Any]]]:
         if module.name.split(".")[1] in _WITH_EXTRAS or module.name.endswith("__main__"):
             continue
         for name, value in vars(importlib.import_module(module.name)).items():
-            if isinstance(value, re.Pattern):
+            if isinstance(value, re.Pattern) and f"{module.name}.{name}" not in _ANCHORED:
                 yield f"{module.name}.{name}", value
 
 
@@ -60,6 +62,7 @@ def growth(pattern: re.Pattern[Any], pump: str) -> float:
     return large / max(min(seconds(pattern, pump, SIZE) for _ in range(3)), _NOTICEABLE / 16)
 
 
+@pytest.mark.thorough
 def test_no_expression_takes_more_than_linear_time() -> None:
     slow = [
         (name, pump, round(found, 1))

@@ -21,10 +21,10 @@ from tests.conftest import Repo, clean_git_environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the faults are made with Linux's means")
 
-LIKE = ("--like", "log(a, b)", "log.debug(a, b)")
-TEXT = "def f(a, b):\n    log(a, b)\n    x = 1\n    log(a, b)\n"
-DONE = TEXT.replace("log(", "log.debug(")
-BEGUN = TEXT.replace("log(", "log.debug(", 1)
+LIKE = ("--like", "self.assertEquals(a, b)", "self.assertEqual(a, b)")
+TEXT = "".join(f"def test_{n}():\n    self.assertEquals(total({n}), {n * 10})\n\n\n" for n in range(3))
+DONE = TEXT.replace("assertEquals", "assertEqual")
+BEGUN = TEXT.replace("assertEquals", "assertEqual", 1)
 VERBS: dict[str, tuple[str, ...]] = {
     "apply": ("apply", *LIKE, "src", "-U"),
     "finish": ("finish", "-U"),
