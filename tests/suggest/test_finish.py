@@ -51,25 +51,25 @@ def test_what_it_says_is_deterministic_and_sorted(begun: Repo) -> None:
     assert confidences == sorted(confidences, reverse=True)
 
 
-def test_a_file_name_that_is_not_utf_8(begun: Repo) -> None:
+def test_a_file_name_that_is_not_utf_8(repo: Repo) -> None:
     name = os.fsdecode(b"tests/caf\xe9.py")
-    text = USERS.replace("user", "guest")
-    begun.commit({"tests/test_orders.py": ORDERS, name: text})
-    begin(begun)
-    found = json.loads(run("finish", "--json", cwd=begun.path).stdout)
+    text = USERS
+    repo.commit({"tests/test_orders.py": ORDERS, name: text, "app.py": OTHER})
+    begin(repo)
+    found = json.loads(run("finish", "--json", cwd=repo.path).stdout)
     assert name in {each["path"] for each in found["suggestions"]}
-    assert r"caf\udce9.py:2" in run("finish", cwd=begun.path).stdout
-    diff = run("finish", "--diff", cwd=begun.path).stdout
+    assert r"caf\udce9.py:2" in run("finish", cwd=repo.path).stdout
+    diff = run("finish", "--diff", cwd=repo.path).stdout
     assert r"caf\351.py" in diff
-    begun.git("apply", "--check", stdin=diff.encode("utf-8", "surrogateescape"))
+    repo.git("apply", "--check", stdin=diff.encode("utf-8", "surrogateescape"))
     numbers = range(1, len(found["suggestions"]) + 1)
     for number in numbers[-2:]:
-        run("finish", "--explain", number, cwd=begun.path)
-    run("finish", "-U", cwd=begun.path)
-    assert (begun.path / name).read_text() == text.replace("assertEquals", "assertEqual")
-    undone = json.loads(run("undo", "--json", cwd=begun.path).stdout)
+        run("finish", "--explain", number, cwd=repo.path)
+    run("finish", "-U", cwd=repo.path)
+    assert (repo.path / name).read_text() == text.replace("assertEquals", "assertEqual")
+    undone = json.loads(run("undo", "--json", cwd=repo.path).stdout)
     assert name in undone["files"]
-    assert (begun.path / name).read_text() == text
+    assert (repo.path / name).read_text() == text
 
 
 def test_offsets_are_those_of_the_bytes_of_the_file(repo: Repo) -> None:
