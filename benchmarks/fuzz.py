@@ -159,7 +159,7 @@ def summary(totals: dict[str, TargetReport], seed: int, seconds: float) -> dict[
 
 def atheris_run(target: FuzzTarget, seconds: int) -> None:
     """Let atheris look for inputs that reach new code; it ends the process at the first bug and keeps the input."""
-    import atheris  # type: ignore[import-not-found]
+    import atheris
 
     corpus = Path(tempfile.mkdtemp(prefix="editvec-atheris-"))
     for number, seed in enumerate(target.seeds):

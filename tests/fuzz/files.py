@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,7 +67,7 @@ def _edit_files(folder: Path) -> list[FileKind]:
     ):
         path = folder / name
         edit_files.write(path, edits, form=form)
-        found.append(FileKind(name, path, lambda path=path: list(edit_files.read(path)), name != "edits.parquet"))
+        found.append(FileKind(name, path, partial(_read_edits, path), name != "edits.parquet"))
     sentences = folder / "sentences.tsv"
     sentences.write_bytes(b"a b c\tx\ta x b c\tins\trepo\nthe end\tvery\tthe very end\n")
     found.append(FileKind("sentences.tsv", sentences, lambda: list(edit_files.read(sentences))))
@@ -74,6 +75,10 @@ def _edit_files(folder: Path) -> list[FileKind]:
     save_sweeps(sweeps, [Sweep("a" * 40, "b" * 40, "s", (SweepSite("a.py", 3, "x", "y"),))])
     found.append(FileKind("sweeps.jsonl", sweeps, lambda: load_sweeps(sweeps)))
     return found
+
+
+def _read_edits(path: Path) -> list[Edit]:
+    return list(edit_files.read(path))
 
 
 def _patterns(folder: Path) -> list[FileKind]:
