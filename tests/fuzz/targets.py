@@ -10,7 +10,7 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -277,10 +277,12 @@ def _request(server: tuple[int, str], data: bytes) -> None:
     port, token = server
     data = data.replace(b"PORT", b"%d" % port).replace(b"TOKEN", token.encode())
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        connection.sendall(data)
-        connection.shutdown(socket.SHUT_WR)
         answer = b""
-        while part := connection.recv(65536):
-            answer += part
+        # The server may close before it has read everything.
+        with suppress(OSError):
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            while part := connection.recv(65536):
+                answer += part
     # An answer to HTTP 0.9 has no head.
-    assert not answer or answer.startswith((b"HTTP/1.", b'{"error"', b"<!DOCTYPE HTML>")), answer[:80]
+    assert not answer or answer.startswith((b"HTTP/1.", b'{"error"', b"<p>page</p>", b"<!DOCTYPE HTML>")), answer[:80]
