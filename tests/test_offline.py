@@ -26,7 +26,7 @@ editvec.mine(".", Path("edits.jsonl.gz"), workers=1)
 assert editvec.learn(min_edits=2, workers=1).patterns
 editvec.find()
 assert editvec.apply("1", everywhere=True, update=True).num_matches
-assert editvec.undo().num_places
+assert editvec.undo().num_edits
 Path("b.py").write_text(Path("b.py").read_text().replace("== None", "is None", 1))
 assert editvec.finish().edits
 editvec.apply(like=[("a == None", "a is None")], paths=["b.py"])

@@ -171,7 +171,7 @@ def _search(folder: Path) -> None:
     found.vectoriser()
     assert found.row_of("#1") == 0
     list(found.all_edits())
-    _ = found.ids, found.forms
+    _ = found.ids, found.token_hashes
 
 
 def _fill_store(path: Path) -> None:

@@ -89,7 +89,7 @@ def test_many_matches_are_written_and_taken_back(tmp_path: Path) -> None:
     done = editvec.apply(like=[("log(a, b)", "log.debug(a, b)")], paths=[file], language="python", update=True)
     assert (done.num_matches, done.problems) == (3_000, [])
     assert file.read_bytes() == data.replace(b"log(", b"log.debug(")
-    assert editvec.undo(tmp_path).num_places == 3_000
+    assert editvec.undo(tmp_path).num_edits == 3_000
     assert file.read_bytes() == data
 
 
