@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from editvec.core.errors import UserError
+from editvec.core.errors import StoppedError, UserError
 from editvec.data.progress import Stages, silent
 from editvec.patterns.folder import default_folder, load, pick
 from editvec.rewrite.journal import Journal
@@ -36,6 +36,8 @@ class Applied:
     """The plans of the files that change, in order."""
     num_matches: int = 0
     num_files: int = 0
+    written: list[Path] = field(default_factory=list)
+    """The files that were written, in order."""
     problems: list[str] = field(default_factory=list)
     """Reasons why files were not written, one line per file."""
     filtered: int = 0
@@ -102,8 +104,11 @@ def apply(
     plans = _plans(means, files, applied, progress)
     with Journal("apply", files) as journal:
         if choose is None:
-            for plan in plans:
-                _take(plan, applied, journal if update else None, watch)
+            try:
+                for plan in plans:
+                    _take(plan, applied, journal if update else None, watch)
+            except KeyboardInterrupt:
+                raise StoppedError(_stopped(applied)) from None
             return applied
         reviewed = Reviewed(problems=applied.problems)
         try:
@@ -111,6 +116,14 @@ def apply(
         finally:
             applied.num_matches, applied.num_files = reviewed.num_matches, reviewed.num_files
     return applied
+
+
+def _stopped(applied: Applied) -> str:
+    """Return what a run that was interrupted has written."""
+    names = [str(path) for path in applied.written]
+    if not names:
+        return "stopped; nothing was written."
+    return f"stopped; written: {', '.join(names)}. editvec undo takes this back."
 
 
 def _files(rule: str | Path | None, paths: Sequence[str | Path], repo: str | Path) -> list[Path]:
@@ -137,6 +150,11 @@ def _take(plan: FilePlan, applied: Applied, journal: Journal | None, watch: Call
             write_file(plan.path, plan.before, plan.after, journal, plan.edits)
         except (OSError, UserError) as error:
             applied.problems.append(f"{plan.path}: not written: {error}")
+            applied.plans.pop()
+            applied.num_matches -= len(plan.edits)
+            applied.num_files -= 1
+        else:
+            applied.written.append(plan.path)
 
 
 def apply_to_text(

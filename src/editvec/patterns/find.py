@@ -5,6 +5,7 @@ A match is kept if the confidence of its pattern is high enough and the file sti
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -125,9 +126,12 @@ def _surest(matches: Sequence[Match], patterns: dict[str, Pattern]) -> list[Matc
     """Return matches without overlaps, in file order; of overlapping ones, that with the highest confidence is kept."""
     kept: list[Match] = []
     for match in sorted(matches, key=lambda each: (-patterns[each.rule].confidence, each.start, each.end, each.rule)):
-        if all(match.end <= other.start or other.end <= match.start for other in kept):
-            kept.append(match)
-    return sorted(kept, key=lambda match: match.start)
+        at = bisect_right(kept, match.start, key=lambda each: each.start)
+        if all(other.end <= match.start for other in kept[at - 1 : at] if at) and all(
+            match.end <= other.start for other in kept[at : at + 1]
+        ):
+            kept.insert(at, match)
+    return kept
 
 
 def _suggestion(file: File, match: Match, pattern: Pattern) -> Suggestion:

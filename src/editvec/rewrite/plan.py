@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from editvec.core.errors import LimitError
 from editvec.core.splice import TextEdit, splice
 from editvec.core.text import FileText, line_and_column
 from editvec.syntax.cst import num_errors
@@ -49,6 +50,14 @@ class FilePlan:
             "before": self.before[edit.start : edit.end].decode(errors="replace"),
             "after": edit.text.decode(errors="replace"),
         }
+
+
+def why_not(language: Language, before: bytes, after: bytes) -> str:
+    """Return why a file must not become `after`: it would parse worse, or takes too long to parse; empty if it may."""
+    try:
+        return "it would parse worse than before" if breaks(language, before, after) else ""
+    except LimitError as error:
+        return str(error).rstrip(".")
 
 
 def breaks(language: Language, before: bytes, after: bytes) -> bool:

@@ -11,13 +11,13 @@ from typing import Any
 from msgspec import to_builtins
 
 from editvec.core.edit import Demonstration
-from editvec.core.errors import UserError
+from editvec.core.errors import StoppedError, UserError
 from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, shrink
 from editvec.core.text import FileText
 from editvec.data.progress import Stages, silent
 from editvec.rewrite.journal import Journal
-from editvec.rewrite.plan import FilePlan, breaks
+from editvec.rewrite.plan import FilePlan, why_not
 from editvec.rewrite.writer import write_file
 from editvec.suggest.complete import LIKELY, POSSIBLE, Line, languages_like
 from editvec.suggest.document import SCHEMA, DemonstrationEntry, EditEntry, FinishDocument, FinishEntry
@@ -164,8 +164,12 @@ def finish(
 
 def _write_likely(result: Finished) -> None:
     with Journal("finish", [result.top]) as journal:
-        for plan in result.plans(result.likely):
-            _write(plan, result, journal)
+        try:
+            for plan in result.plans(result.likely):
+                _write(plan, result, journal)
+        except KeyboardInterrupt:
+            said = f"written: {', '.join(result.written)}. editvec undo takes this back."
+            raise StoppedError(f"stopped; {said if result.written else 'nothing was written.'}") from None
 
 
 def _top(repository: Repository, given: str | Path) -> Path:
@@ -237,9 +241,8 @@ def plan_of(top: Path, path: str, suggestions: Iterable[Suggestion]) -> FilePlan
         return FilePlan(top / path, data, (), problem)
     plan = FilePlan(top / path, data, tuple(edits))
     language = language_of(path)
-    if isinstance(language, Language) and breaks(language, data, plan.after):
-        return FilePlan(top / path, data, tuple(edits), "it would parse worse than before")
-    return plan
+    why = why_not(language, data, plan.after) if isinstance(language, Language) else ""
+    return FilePlan(top / path, data, tuple(edits), why) if why else plan
 
 
 def _write(plan: FilePlan, result: Finished, journal: Journal) -> bool:

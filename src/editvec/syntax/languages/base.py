@@ -111,6 +111,8 @@ class Language:
     This needs blocks in braces, strings and comments as in C, and a grammar that quickly parses a file without its
     blocks. TypeScript's grammar takes seconds for empty type literals.
     """
+    type_brackets: bool = False
+    """Whether the grammar tries to read every `<` as a bracket of types, which takes long if thousands are open."""
     terminator: bytes = b";"
     """The bytes that end a statement; empty if the end of the line does."""
     single_line_statements: frozenset[str] = frozenset()

@@ -5,6 +5,7 @@ from editvec.syntax.languages.base import Language, Spacing
 CPP = Language(
     name="cpp",
     extensions=(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h", ".c", ".ipp", ".inl"),
+    type_brackets=True,
     grammar="tree_sitter_cpp:language",
     comments=frozenset({"comment"}),
     comment_marks=(b"//", b"/*", b"*"),

@@ -62,6 +62,7 @@ _MEMBERS = [
 CSHARP = Language(
     name="csharp",
     extensions=(".cs",),
+    type_brackets=True,
     grammar="tree_sitter_c_sharp:language",
     comments=frozenset({"comment", "preproc_region", "preproc_endregion", "preproc_pragma", "preproc_nullable"}),
     comment_marks=(b"//", b"/*", b"*", b"#"),

@@ -7,6 +7,7 @@ _FUNCTIONS = ["method_declaration", "constructor_declaration", "compact_construc
 JAVA = Language(
     name="java",
     extensions=(".java",),
+    type_brackets=True,
     grammar="tree_sitter_java:language",
     comments=frozenset({"line_comment", "block_comment"}),
     comment_marks=(b"//", b"/*", b"*"),
