@@ -190,7 +190,7 @@ def _print_patch(done: Finished) -> None:
         if plan.problem:
             click.echo(f"editvec: {printable(str(plan.path))}: left out: {plan.problem}.", err=True)
         else:
-            print_diff(plan.path, plan.before, plan.edits, done.top)
+            print_diff(plan.path, plan.before, plan.all_edits, done.top)
 
 
 def _explain(done: Finished, number: int) -> None:
@@ -235,7 +235,7 @@ def _asked(review: FinishReview, suggestions: Sequence[Suggestion]) -> str:
         click.echo(f"editvec: {suggestion.path}:{suggestion.line}: left out: {plan.problem}.", err=True)
         review.refuse(suggestion)
         return ""
-    print_diff(plan.path, plan.before, plan.edits, review.top)
+    print_diff(plan.path, plan.before, plan.all_edits, review.top)
     click.echo(f"{suggestion.confidence:.0%}, {suggestion.why}; {len(suggestions) - 1} more", err=True)
     answer = click.prompt(_QUESTION, default="y", show_default=False, err=True).strip().lower()[:1]
     problem = ""

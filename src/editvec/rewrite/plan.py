@@ -26,18 +26,30 @@ class FilePlan:
     edits: tuple[TextEdit, ...]
     problem: str = ""
     """Why the file must not be written; empty if it may be written."""
+    imports: tuple[TextEdit, ...] = ()
+    """Edits of imports that come along with the edits; they touch none of them."""
+
+    @property
+    def all_edits(self) -> tuple[TextEdit, ...]:
+        """Return the edits together with those of imports, in order."""
+        return tuple(sorted(self.edits + self.imports))
 
     @cached_property
     def after(self) -> bytes:
-        """Return the bytes of the file after the edits."""
-        return splice(self.before, self.edits)
+        """Return the bytes of the file after all edits."""
+        return splice(self.before, self.all_edits)
 
     def as_json(self) -> dict[str, Any]:
         """Return the plan as JSON values."""
         return {
             "path": None if self.path is None else str(self.path),
             "matches": [self._match(edit) for edit in self.edits],
+            **({"imports": self.imports_as_json()} if self.imports else {}),
         }
+
+    def imports_as_json(self) -> list[dict[str, Any]]:
+        """Return the edits of imports as JSON values."""
+        return [self._match(edit) for edit in self.imports]
 
     def _match(self, edit: TextEdit) -> dict[str, Any]:
         line, column = line_and_column(self.before, edit.start)

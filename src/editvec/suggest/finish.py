@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from editvec.rewrite.journal import Journal
 from editvec.rewrite.plan import FilePlan, breaks
 from editvec.rewrite.writer import write_file
 from editvec.suggest.complete import LIKELY, POSSIBLE, Line, languages_like
+from editvec.suggest.imports import ImportChanges, with_imports
 from editvec.suggest.session import EditSummary, FinishSession
 from editvec.syntax.languages import Language, language_of
 from editvec.syntax.token import decode
@@ -39,6 +40,8 @@ class Finished:
     edits: list[EditSummary] = field(default_factory=list)
     suggestions: list[Suggestion] = field(default_factory=list)
     """The suggestions, the most certain first."""
+    imports: dict[str, ImportChanges] = field(default_factory=dict)
+    """The imports that come along with the edits, by the id of the edit."""
     num_changed: int = 0
     """Number of files in which something was changed."""
     num_files: int = 0
@@ -61,7 +64,7 @@ class Finished:
         by_path: dict[str, list[Suggestion]] = {}
         for each in suggestions:
             by_path.setdefault(each.path, []).append(each)
-        return [plan_of(self.top, path, each) for path, each in sorted(by_path.items())]
+        return [plan_of(self.top, path, each, self.imports) for path, each in sorted(by_path.items())]
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values; offsets are those of the files' bytes."""
@@ -93,6 +96,7 @@ class Finished:
             "confidence": suggestion.confidence,
             "likely": suggestion.confidence >= LIKELY,
             "reasons": suggestion.why.split(", ") if suggestion.why else [],
+            "imports": self.plans([suggestion])[0].imports_as_json() if self.imports.get(suggestion.edit) else [],
         }
 
 
@@ -151,6 +155,7 @@ def finish(
         with Journal("finish", [top]) as journal:
             decide(FinishReview(session, result, journal, min_confidence))
     result.edits = session.edits()
+    result.imports = session.imports()
     result.suggestions = session.suggestions(min_confidence)[:most]
     if update:
         _write_likely(result)
@@ -217,8 +222,11 @@ def text_edit(source: FileText, suggestion: Suggestion) -> TextEdit:
     return source.edit(suggestion.start, suggestion.end, suggestion.after)
 
 
-def plan_of(top: Path, path: str, suggestions: Iterable[Suggestion]) -> FilePlan:
-    """Return what suggestions for a file make of it; what would break its syntax is refused."""
+def plan_of(top: Path, path: str, suggestions: Sequence[Suggestion], imports: Mapping[str, ImportChanges]) -> FilePlan:
+    """Return what suggestions for a file make of it; what would break its syntax is refused.
+
+    `imports` are the imports that come along, by the id of the shown edit.
+    """
     data = (top / path).read_bytes()
     source = FileText(data)
     edits: list[TextEdit] = []
@@ -230,10 +238,17 @@ def plan_of(top: Path, path: str, suggestions: Iterable[Suggestion]) -> FilePlan
     except UnicodeEncodeError as error:
         problem = f"its encoding {source.codec} cannot represent {error.object[error.start : error.end]!r}"
         return FilePlan(top / path, data, (), problem)
-    plan = FilePlan(top / path, data, tuple(edits))
-    language = language_of(path)
-    if isinstance(language, Language) and breaks(language, data, plan.after):
-        return FilePlan(top / path, data, tuple(edits), "it would parse worse than before")
+    changes = ImportChanges()
+    for name in sorted({each.edit for each in suggestions}):
+        changes |= imports.get(name, ImportChanges())
+    return _sound(with_imports(FilePlan(top / path, data, tuple(edits)), path, changes))
+
+
+def _sound(plan: FilePlan) -> FilePlan:
+    """Return a plan; if the file would parse worse, it says so."""
+    language = language_of(plan.path.name) if plan.path is not None else None
+    if isinstance(language, Language) and not plan.problem and breaks(language, plan.before, plan.after):
+        return replace(plan, problem="it would parse worse than before")
     return plan
 
 
@@ -245,7 +260,7 @@ def _write(plan: FilePlan, result: Finished, journal: Journal) -> bool:
         result.problems.append(f"{name}: not written: {plan.problem}.")
         return False
     try:
-        write_file(plan.path, plan.before, plan.after, journal, plan.edits)
+        write_file(plan.path, plan.before, plan.after, journal, plan.all_edits)
     except (OSError, UserError) as error:
         result.problems.append(f"{name}: not written: {error}")
         return False
@@ -273,13 +288,14 @@ class FinishReview:
 
     def plan(self, suggestion: Suggestion) -> FilePlan:
         """Return what a suggestion makes of its file."""
-        return plan_of(self.top, suggestion.path, [suggestion])
+        return plan_of(self.top, suggestion.path, [suggestion], self._session.imports())
 
     def accept(self, suggestion: Suggestion, edit: TextEdit | None = None) -> str:
         """Write a suggestion, or another edit in its place, and return the reason if that is not possible."""
         plan = self.plan(suggestion)
         if edit is not None:
-            plan = FilePlan(plan.path, plan.before, (edit,), plan.problem)
+            changes = self._session.imports().get(suggestion.edit, ImportChanges())
+            plan = with_imports(FilePlan(plan.path, plan.before, (edit,), plan.problem), suggestion.path, changes)
         if plan.problem or not _write(plan, self._result, self._journal):
             return plan.problem or self._result.problems[-1]
         self._session.accept(suggestion, FileText(plan.after).utf8)
