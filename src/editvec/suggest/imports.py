@@ -70,12 +70,22 @@ class ImportChanges:
 
     gained: tuple[Companion, ...] = ()
     lost: tuple[Companion, ...] = ()
+    at_imports: bool = False
+    """Whether the edit itself was also made in an import."""
 
     def __bool__(self) -> bool:
         return bool(self.gained or self.lost)
 
     def __or__(self, other: ImportChanges) -> ImportChanges:
-        return ImportChanges(_unique(self.gained + other.gained), _unique(self.lost + other.lost))
+        at_imports = self.at_imports or other.at_imports
+        return ImportChanges(_unique(self.gained + other.gained), _unique(self.lost + other.lost), at_imports)
+
+    def covers(self, path: str, data: bytes, start: int, end: int) -> bool:
+        """Return whether the bytes [start, end) of a file are in an import, which follows from the edit elsewhere."""
+        language = language_of(path)
+        if not self or self.at_imports or not isinstance(language, Language):
+            return False
+        return any(low < end and start < high for low, high in _block(language, data).all)
 
 
 @dataclass(slots=True)
@@ -93,7 +103,7 @@ def changes_of_edits(edits: Iterable[DemoEdit]) -> ImportChanges:
     for edit in edits:
         if len(by_path) < _MAX_FILES or edit.path in by_path:
             by_path.setdefault(edit.path, []).append(edit)
-    return import_changes(
+    found = import_changes(
         [
             ShownFile(
                 path,
@@ -106,6 +116,8 @@ def changes_of_edits(edits: Iterable[DemoEdit]) -> ImportChanges:
             if each
         ]
     )
+    at_imports = any(len(_without_imports(each)) < len(each) for each in by_path.values())
+    return replace(found, at_imports=at_imports)
 
 
 @lru_cache(128)

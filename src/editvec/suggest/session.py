@@ -97,7 +97,8 @@ class FinishSession:
             if name in self._muted:
                 continue
             for match, confidence in zip(each.matches, self._scorer(each.features), strict=True):
-                if confidence >= minimum:
+                in_import = self._imports[name].covers(match.file.path, match.file.data, match.start, match.end)
+                if confidence >= minimum and not in_import:
                     made = as_suggestion(match, round(float(confidence), 4), name, reasons_of(each, match))
                     found.append(self._with_doubt(made))
         return without_overlaps(found)

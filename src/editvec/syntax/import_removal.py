@@ -43,6 +43,11 @@ def _element_removed(block: ImportBlock, elements: Sequence[ts.Node], node: ts.N
     if node not in elements:
         return None
     at = list(elements).index(node)
+    around = node.parent
+    if around is not None and block.facts.paths.get(around.parent.type if around.parent else "") and len(elements) == 2:
+        (left,) = (each for each in elements if each != node)
+        if left.type == "identifier":
+            return TextEdit(around.start_byte, around.end_byte, block.stripped(left))
     if at + 1 < len(elements):
         return TextEdit(node.start_byte, elements[at + 1].start_byte, b"")
     return TextEdit(elements[at - 1].end_byte, node.end_byte, b"")
