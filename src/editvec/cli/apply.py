@@ -52,6 +52,9 @@ def apply(
     Files that git ignores, vendored files and generated files are skipped. If - is the only path, the text is read from
     stdin and the result is written to stdout.
 
+    Imports that came or went with the edits of a pattern are added or removed in the files where places are written.
+    With --like, they can stand at the start of the two texts.
+
     With --like, rules are induced from the examples; --editor adds the neural editor where no rule matches. Edits of
     the neural editor are not verified as rules are, so review them with -i. The answers of -i are y (yes), n (no), e
     (edit it first), a (yes to all) and q (quit).
@@ -66,6 +69,7 @@ def apply(
     editvec apply rules/use-assert-empty.yml src/
     editvec apply --like 'x = x + 1;' 'x++;' src/ -i
     editvec apply --like 'log(a, b);' 'log.debug(a, b);' --like 'log(c);' 'log.debug(c);' --editor src/ -i
+    editvec apply --like 'time.time()' 'import clock; clock.now()' src/ -U
     editvec apply rule.yml - < Old.cs > New.cs
     editvec apply rule.yml . | git apply
     """
@@ -88,7 +92,7 @@ def apply(
     if interactive:
         options["choose"] = Asker(base)
     elif not as_json:
-        options["watch"] = lambda plan: print_diff(plan.path, plan.before, plan.edits, base)
+        options["watch"] = lambda plan: print_diff(plan.path, plan.before, plan.all_edits, base)
     if update:
         options["watch"] = _warn_if_dirty(options.get("watch"))
     done = Applied()

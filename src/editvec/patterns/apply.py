@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from editvec.core.errors import UserError
+from editvec.core.splice import TextEdit
 from editvec.data.progress import Stages, silent
 from editvec.patterns.folder import default_folder, load, pick
 from editvec.rewrite.journal import Journal
@@ -16,7 +18,8 @@ from editvec.rewrite.plan import FilePlan
 from editvec.rewrite.review import Choose, Reviewed, review
 from editvec.rewrite.writer import find_files, is_worth_reading, write_file
 from editvec.rules.rule import Rule, load_rules
-from editvec.suggest.examples import finders_like, rules_like
+from editvec.suggest.examples import finders_like, rules_like, without_imports
+from editvec.suggest.imports import NO_IMPORTS, ImportChanges, import_edits, with_imports
 from editvec.suggest.match import Finder, plan_files
 from editvec.syntax.languages import Language, known, language_of
 from editvec.vcs.git import open_repository, work_tree
@@ -47,6 +50,7 @@ class _Means(NamedTuple):
 
     rules: list[Rule]
     finders: Mapping[str, Finder]
+    imports: ImportChanges = NO_IMPORTS
 
     @property
     def languages(self) -> set[str]:
@@ -99,7 +103,11 @@ def apply(
     spoken = [language] if language else _languages(files) if like else []
     means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
     applied = Applied()
-    plans = _plans(means, files, applied, progress)
+    top = top_of(repo) if means.imports and rule is not None and is_pattern(rule) else Path.cwd()
+    plans = (
+        with_imports(plan, _path_below(top, plan.path), means.imports)
+        for plan in _plans(means, files, applied, progress)
+    )
     with Journal("apply", files) as journal:
         if choose is None:
             for plan in plans:
@@ -107,7 +115,7 @@ def apply(
             return applied
         reviewed = Reviewed(problems=applied.problems)
         try:
-            review(plans, choose, reviewed, journal)
+            review(plans, choose, reviewed, journal, partial(_imports, means.imports, top))
         finally:
             applied.num_matches, applied.num_files = reviewed.num_matches, reviewed.num_files
     return applied
@@ -134,7 +142,7 @@ def _take(plan: FilePlan, applied: Applied, journal: Journal | None, watch: Call
         watch(plan)
     if journal is not None and plan.path is not None:
         try:
-            write_file(plan.path, plan.before, plan.after, journal, plan.edits)
+            write_file(plan.path, plan.before, plan.after, journal, plan.all_edits)
         except (OSError, UserError) as error:
             applied.problems.append(f"{plan.path}: not written: {error}")
 
@@ -163,7 +171,25 @@ def apply_to_text(
         raise UserError("the rules are for several languages. Give files, not stdin.")
     (name,) = means.languages
     found = plan_files(means.rules, [(None, data)], name, also=means.finders.get(name))
-    return found[0] if found else FilePlan(None, data, ())
+    if not found:
+        return FilePlan(None, data, ())
+    return with_imports(found[0], f"stdin{known()[name].extensions[0]}", means.imports)
+
+
+def _path_below(top: Path, path: Path | None) -> str:
+    """Return the path of a file relative to a folder, with slashes; as it is if it is elsewhere."""
+    if path is None:
+        return ""
+    real = path.resolve()
+    return real.relative_to(top).as_posix() if real.is_relative_to(top) else real.as_posix()
+
+
+def _imports(changes: ImportChanges, top: Path, plan: FilePlan, data: bytes) -> list[TextEdit]:
+    """Return the edits of imports that a file needs after some of its places were accepted."""
+    try:
+        return import_edits(changes, _path_below(top, plan.path), plan.before, data)
+    except UnicodeEncodeError:
+        return []
 
 
 def is_pattern(rule: str | Path) -> bool:
@@ -195,17 +221,18 @@ def _means(
     everywhere: bool,
 ) -> _Means:
     if not like:
-        return _Means(_rules_of(str(rule), repo, folder, everywhere), {})
+        return _rules_of(str(rule), repo, folder, everywhere)
+    like, imports = without_imports(like, languages)
     finders = finders_like(like, languages, model, sure) if editor else {}
-    return _Means(rules_like(like, languages, needed=not finders), finders)
+    return _Means(rules_like(like, languages, needed=not finders), finders, imports)
 
 
-def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool) -> list[Rule]:
-    """Return the rules of a file, or the rule of a learned pattern."""
+def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool) -> _Means:
+    """Return the rules of a file, or the rule of a learned pattern with the imports that come along."""
     path = Path(name)
     if path.is_file():
         try:
-            return load_rules(path.read_text(encoding="utf-8"), name)
+            return _Means(load_rules(path.read_text(encoding="utf-8"), name), {})
         except UnicodeDecodeError:
             raise UserError(f"{name} is not UTF-8. Give a YAML file with rules.") from None
     if path.suffix in (".yml", ".yaml") or len(path.parts) > 1:
@@ -223,7 +250,7 @@ def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
             f"the history does not show that all matches of pattern {name} should be edited ({said})."
             " Use --everywhere to apply it anyway."
         )
-    return [pattern.rule]
+    return _Means([pattern.rule], {}, pattern.imports)
 
 
 def _plans(means: _Means, paths: Sequence[Path], applied: Applied, progress: Stages) -> Iterator[FilePlan]:

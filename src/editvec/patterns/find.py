@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from editvec.core.errors import UserError
-from editvec.core.match import Match, Suggestion
+from editvec.core.match import ImportEdit, Match, Suggestion
+from editvec.core.splice import TextEdit, compose, splice
 from editvec.data.progress import Advance, Stages, silent
 from editvec.mining.options import locate
 from editvec.patterns.folder import default_folder, load, pick
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
 from editvec.rules.matching import match_rules
+from editvec.suggest.imports import ImportChanges, bring_imports
 from editvec.suggest.match import as_suggestion, keep_sound
+from editvec.syntax.token import decode, encode
 from editvec.vcs.worktree import File, worktree_files
 
 
@@ -134,4 +137,17 @@ def _suggestion(file: File, match: Match, pattern: Pattern) -> Suggestion:
     evidence = pattern.evidence
     assert evidence is not None
     why = f"people edited {evidence.edited} of {evidence.matched} such places; {evidence.left} are left"
-    return as_suggestion(file, match, pattern.confidence, why)
+    suggestion = as_suggestion(file, match, pattern.confidence, why)
+    return replace(suggestion, imports=imports_of(suggestion, file, pattern.imports)) if pattern.imports else suggestion
+
+
+def imports_of(suggestion: Suggestion, file: File, changes: ImportChanges) -> tuple[ImportEdit, ...]:
+    """Return the edits of imports that a file needs if a suggestion is carried out alone."""
+    place = TextEdit(suggestion.start, suggestion.end, encode(suggestion.after))
+    after = splice(file.data, [place])
+    made = compose(file.data, [place], bring_imports(changes, file.path, file.data, after).edits)
+    return tuple(
+        ImportEdit(each.start, each.end, decode(file.data[each.start : each.end]), decode(each.text))
+        for each in made
+        if each.end < place.start or place.end < each.start
+    )

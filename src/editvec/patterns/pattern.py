@@ -16,6 +16,7 @@ from editvec.core.edit import Edit
 from editvec.core.match import Suggestion
 from editvec.rules.rule import Rule
 from editvec.suggest.evidence import Evidence
+from editvec.suggest.imports import NO_IMPORTS, ImportChanges
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
 
@@ -54,6 +55,8 @@ class Pattern:
     of_imports: bool = False
     """Whether the edits change only imports, which follow from edits elsewhere."""
     evidence: Evidence | None = None
+    imports: ImportChanges = NO_IMPORTS
+    """The imports that come along with the edits."""
     suggestions: tuple[Suggestion, ...] = ()
 
     @property

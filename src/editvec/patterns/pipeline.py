@@ -20,7 +20,7 @@ from editvec.diff.signature import Signature, signature_of
 from editvec.mining import run
 from editvec.patterns.find import find_suggestions
 from editvec.patterns.grouping import group
-from editvec.patterns.memory import encode_edits, evidence_for
+from editvec.patterns.memory import encode_edits, evidence_for, imports_for
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
 from editvec.patterns.rules import patterns_of
 from editvec.rules.rule import InducedRule, ProseRule, runnable
@@ -107,6 +107,7 @@ def _learn(request: LearnRequest, model: EditModel | None, stages: Stages, store
     with _stage(learned, stages, "History", "languages") as advance, OldFiles(repository) as old_files:
         doubts = _doubts(named, learned.edits)
         tried = _recorded(named, old_files, doubts, store, advance)
+        tried = [_with_imports(pattern, old_files, store) for pattern in tried]
     with _stage(learned, stages, "Finding", "files") as advance:
         ruled = [pattern for pattern in tried if pattern.rule and pattern.evidence]
         languages, tally = {pattern.language for pattern in tried}, Counter[str]()
@@ -196,6 +197,13 @@ def _recorded(
             doubt = doubts[pattern.name]
             said[pattern.name] = replace(doubt, matched=evidence.matched, edited=evidence.edited) if evidence else None
     return [_believed(pattern, said.get(pattern.name)) for pattern in named]
+
+
+def _with_imports(pattern: Pattern, old_files: OldFiles, store: Store | None) -> Pattern:
+    """Return a pattern with the imports that come along with its edits, if it has a rule that can bring them."""
+    if pattern.rule is None or pattern.of_imports:
+        return pattern
+    return replace(pattern, imports=imports_for(old_files, pattern.edits, store))
 
 
 def _believed(pattern: Pattern, evidence: Evidence | None) -> Pattern:

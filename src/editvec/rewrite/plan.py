@@ -5,7 +5,7 @@ This module knows no rule and writes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from editvec.core.splice import TextEdit, splice
 from editvec.core.text import FileText, line_and_column
 from editvec.syntax.cst import num_errors
-from editvec.syntax.languages import Language
+from editvec.syntax.languages import Language, language_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,14 @@ class FilePlan:
             "before": self.before[edit.start : edit.end].decode(errors="replace"),
             "after": edit.text.decode(errors="replace"),
         }
+
+
+def checked(plan: FilePlan) -> FilePlan:
+    """Return a plan; if its file would parse worse than before, it says so."""
+    language = language_of(plan.path.name) if plan.path is not None else None
+    if isinstance(language, Language) and not plan.problem and breaks(language, plan.before, plan.after):
+        return replace(plan, problem="it would parse worse than before")
+    return plan
 
 
 def breaks(language: Language, before: bytes, after: bytes) -> bool:

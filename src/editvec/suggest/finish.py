@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,11 @@ from editvec.core.splice import TextEdit, shrink
 from editvec.core.text import FileText
 from editvec.data.progress import Stages, silent
 from editvec.rewrite.journal import Journal
-from editvec.rewrite.plan import FilePlan, breaks
+from editvec.rewrite.plan import FilePlan, checked
 from editvec.rewrite.writer import write_file
 from editvec.suggest.complete import LIKELY, POSSIBLE, Line, languages_like
-from editvec.suggest.imports import ImportChanges, with_imports
+from editvec.suggest.imports import NO_IMPORTS, ImportChanges, with_imports
 from editvec.suggest.session import EditSummary, FinishSession
-from editvec.syntax.languages import Language, language_of
 from editvec.syntax.token import decode
 from editvec.vcs.changes import Changes, read_changes
 from editvec.vcs.git import Repository, open_repository, work_tree
@@ -238,18 +237,10 @@ def plan_of(top: Path, path: str, suggestions: Sequence[Suggestion], imports: Ma
     except UnicodeEncodeError as error:
         problem = f"its encoding {source.codec} cannot represent {error.object[error.start : error.end]!r}"
         return FilePlan(top / path, data, (), problem)
-    changes = ImportChanges()
+    changes = NO_IMPORTS
     for name in sorted({each.edit for each in suggestions}):
-        changes |= imports.get(name, ImportChanges())
-    return _sound(with_imports(FilePlan(top / path, data, tuple(edits)), path, changes))
-
-
-def _sound(plan: FilePlan) -> FilePlan:
-    """Return a plan; if the file would parse worse, it says so."""
-    language = language_of(plan.path.name) if plan.path is not None else None
-    if isinstance(language, Language) and not plan.problem and breaks(language, plan.before, plan.after):
-        return replace(plan, problem="it would parse worse than before")
-    return plan
+        changes |= imports.get(name, NO_IMPORTS)
+    return checked(with_imports(FilePlan(top / path, data, tuple(edits)), path, changes))
 
 
 def _write(plan: FilePlan, result: Finished, journal: Journal) -> bool:
@@ -294,7 +285,7 @@ class FinishReview:
         """Write a suggestion, or another edit in its place, and return the reason if that is not possible."""
         plan = self.plan(suggestion)
         if edit is not None:
-            changes = self._session.imports().get(suggestion.edit, ImportChanges())
+            changes = self._session.imports().get(suggestion.edit, NO_IMPORTS)
             plan = with_imports(FilePlan(plan.path, plan.before, (edit,), plan.problem), suggestion.path, changes)
         if plan.problem or not _write(plan, self._result, self._journal):
             return plan.problem or self._result.problems[-1]

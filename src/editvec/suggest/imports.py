@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
 
 from editvec.core.splice import TextEdit, compose, splice
 from editvec.core.text import FileText
-from editvec.rewrite.plan import FilePlan
+from editvec.rewrite.plan import FilePlan, checked
 from editvec.suggest.intents import DemoEdit
 from editvec.syntax.import_edits import adding
 from editvec.syntax.import_removal import removing
@@ -48,20 +47,7 @@ class Companion:
 
     imported: Import
     path: str
-    words: frozenset[str]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the companion as JSON values."""
-        one = self.imported
-        return {
-            "form": one.form,
-            "head": one.head,
-            "module": one.module,
-            "item": one.item,
-            "names": list(one.names),
-            "path": self.path,
-            "words": sorted(self.words),
-        }
+    words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +74,9 @@ class ImportChanges:
         return any(low < end and start < high for low, high in _block(language, data).all)
 
 
+NO_IMPORTS = ImportChanges()
+
+
 @dataclass(slots=True)
 class BroughtImports:
     """The edits that imports need in a file, and the names that cannot be imported there."""
@@ -109,8 +98,8 @@ def changes_of_edits(edits: Iterable[DemoEdit]) -> ImportChanges:
                 path,
                 each[0].before.data,
                 each[0].after.data,
-                _words(token for edit in each for token in edit.added),
-                _words(token for edit in each for token in edit.removed),
+                words_of(token for edit in each for token in edit.added),
+                words_of(token for edit in each for token in edit.removed),
             )
             for path, each in ((path, _without_imports(each)) for path, each in by_path.items())
             if each
@@ -131,7 +120,8 @@ def _without_imports(edits: Sequence[DemoEdit]) -> list[DemoEdit]:
     return [edit for edit in edits if _changed_imports(edit) is None]
 
 
-def _words(tokens: Iterable[bytes]) -> frozenset[str]:
+def words_of(tokens: Iterable[bytes]) -> frozenset[str]:
+    """Return the tokens that are words."""
     return frozenset(decode(token) for token in tokens if is_word(token))
 
 
@@ -168,7 +158,7 @@ def _gained(file: ShownFile, before: ImportBlock, after: ImportBlock) -> list[Co
     for each in new:
         words = (set(each.names) & file.added) - file.removed if each.names else fresh
         if words:
-            found.append(Companion(each, file.path, frozenset(words)))
+            found.append(Companion(each, file.path, tuple(sorted(words))))
     return found
 
 
@@ -182,7 +172,7 @@ def _lost(file: ShownFile, before: ImportBlock, after: ImportBlock) -> list[Comp
     for each in before.imports:
         words = (set(each.names) & file.removed) - file.added
         if words and before.target(each) + (each.names,) not in has:
-            found.append(Companion(each, file.path, frozenset(words)))
+            found.append(Companion(each, file.path, tuple(sorted(words))))
     return found
 
 
@@ -193,7 +183,8 @@ def _unique(companions: Iterable[Companion]) -> tuple[Companion, ...]:
         one = each.imported
         key = (one.form, one.head, one.module, one.item, one.module.startswith(".") and each.path)
         known = found.get(key)
-        found[key] = each if known is None else Companion(known.imported, known.path, known.words | each.words)
+        words = sorted({*each.words, *(known.words if known else ())})
+        found[key] = replace(known or each, words=tuple(words))
     return tuple(found.values())
 
 
@@ -231,19 +222,27 @@ def with_imports(plan: FilePlan, path: str, changes: ImportChanges) -> FilePlan:
     """Return the plan of a file together with the edits of imports that it needs; `path` is relative to the top."""
     if not changes or plan.problem or not plan.edits:
         return plan
-    after = FileText(plan.after)
-    brought = bring_imports(changes, path, FileText(plan.before).utf8, after.utf8)
     try:
-        edits = [after.edit(each.start, each.end, decode(each.text)) for each in brought.edits]
+        edits = import_edits(changes, path, plan.before, plan.after)
     except UnicodeEncodeError as error:
-        problem = f"its encoding {after.codec} cannot represent {error.object[error.start : error.end]!r}"
-        return replace(plan, problem=problem)
+        return replace(plan, problem=f"its encoding cannot represent {error.object[error.start : error.end]!r}")
     imports: list[TextEdit] = []
     places: list[TextEdit] = []
     for edit in compose(plan.before, plan.edits, edits):
         is_place = any(edit.start <= one.end and one.start <= edit.end for one in plan.edits)
         (places if is_place else imports).append(edit)
-    return replace(plan, edits=tuple(places), imports=tuple(imports))
+    return checked(replace(plan, edits=tuple(places), imports=tuple(imports)))
+
+
+def import_edits(changes: ImportChanges, path: str, before: bytes, after: bytes) -> list[TextEdit]:
+    """Return the edits of `after` that imports need in a file that became `after`; both in the file's encoding.
+
+    Raises:
+        UnicodeEncodeError: The file's encoding cannot represent an import.
+    """
+    source = FileText(after)
+    brought = bring_imports(changes, path, FileText(before).utf8, source.utf8)
+    return [source.edit(each.start, each.end, decode(each.text)) for each in brought.edits]
 
 
 def _after_edit(block: ImportBlock, edit: TextEdit, start: bytes, found: BroughtImports) -> ImportBlock:

@@ -16,9 +16,9 @@ _NO_PACKAGES = frozenset({"src", "lib", "python", "packages"})
 def moved(facts: ImportFacts, imported: Import, source: str, target: str) -> Import | None:
     """Return what an import in the file `source` is in the file `target`; None if it cannot be named there.
 
-    Only relative names change. Paths are relative to the top of the repository, with slashes.
+    Only relative names change, and none if `source` is empty. Paths are relative to the top of the repository.
     """
-    if not imported.module.startswith(".") or not facts.relative:
+    if not imported.module.startswith(".") or not facts.relative or not source:
         return imported
     here, there = (posixpath.dirname(path) for path in (source, target))
     if here == there:
