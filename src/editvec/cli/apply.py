@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import Number
+from editvec.cli.options import Number, verify_option
 
 if TYPE_CHECKING:
     from editvec.patterns.apply import Applied
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--patterns", type=click.Path(path_type=Path), help="Folder of patterns.  [default: .editvec in REPO]")
 @click.option("--everywhere", is_flag=True, help="Apply a pattern even if its confidence is below the threshold.")
 @click.option("-U", "--update", is_flag=True, help="Write the files.")
+@verify_option
 @click.option("-i", "--interactive", is_flag=True, help="Ask about every place, and write the ones that you accept.")
 @click.option("--check", is_flag=True, help="Exit with code 1 if a place was found.")
 @click.option("--json", "as_json", is_flag=True, help="Print the places as JSON instead of a diff.")
@@ -66,6 +67,7 @@ def apply(
     \b
     editvec apply 1
     editvec apply 1 -C ~/src/gin
+    editvec apply 1 -U --verify 'go vet ./...'
     editvec apply rules/use-assert-empty.yml src/
     editvec apply --like 'x = x + 1;' 'x++;' src/ -i
     editvec apply --like 'log(a, b);' 'log.debug(a, b);' --like 'log(c);' 'log.debug(c);' --editor src/ -i
@@ -75,7 +77,7 @@ def apply(
     """
     from editvec.cli.ask import Asker
     from editvec.cli.diffs import base_of, print_diff
-    from editvec.cli.terminal import print_json, progress, tell_filtered
+    from editvec.cli.terminal import print_json, printable, progress, tell_filtered, tell_verified
     from editvec.core.errors import UserError
     from editvec.patterns.apply import Applied
     from editvec.patterns.apply import apply as run
@@ -83,9 +85,12 @@ def apply(
     rule, paths = (None, arguments) if options["like"] else ((arguments or (None,))[0], arguments[1:])
     if interactive and (update or as_json):
         raise UserError("-i asks about every place and writes the files. Leave out -U and --json.")
+    if options["verify"] is not None and (interactive or "-" in paths):
+        raise UserError("--verify judges the files of a work tree as -U writes them. Leave out -i and -.")
     if "-" in paths:
         if update or interactive:
             raise UserError("with - as the path, the result goes to stdout. Leave out -U and -i.")
+        del options["verify"]
         _pipe(rule, paths, options, check=check, as_json=as_json)
         return
     base = base_of([Path(path) for path in paths])
@@ -100,6 +105,9 @@ def apply(
         done = run(rule, paths, update=update, progress=progress, **options)
     finally:
         tell_filtered(done.filtered)
+    tell_verified(done.verification)
+    for line in done.refused:
+        click.echo(f"editvec: left out: {printable(line)}", err=True)
     if as_json:
         print_json([plan.as_json() for plan in done.plans])
     line = _summary(done, base, update=update, interactive=interactive, as_json=as_json)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +13,8 @@ from editvec.core.errors import UserError
 from editvec.core.splice import TextEdit
 from editvec.data.progress import Stages, silent
 from editvec.patterns.folder import default_folder, load, pick
+from editvec.patterns.pattern import JudgedPattern
+from editvec.patterns.verify import remember, verdicts, with_verdicts
 from editvec.rewrite.journal import Journal
 from editvec.rewrite.plan import FilePlan
 from editvec.rewrite.review import Choose, Reviewed, review
@@ -21,8 +23,10 @@ from editvec.rules.rule import Rule, load_rules
 from editvec.suggest.examples import finders_like, rules_like, without_imports
 from editvec.suggest.imports import NO_IMPORTS, ImportChanges, import_edits, with_imports
 from editvec.suggest.match import Finder, plan_files
+from editvec.suggest.verify import JudgedPlace, Verification
+from editvec.suggest.verify import verify as run_verification
 from editvec.syntax.languages import Language, known, language_of
-from editvec.vcs.git import open_repository, work_tree
+from editvec.vcs.git import open_repository, top_of
 
 if TYPE_CHECKING:
     from editvec.neural.model import EditModel
@@ -43,6 +47,10 @@ class Applied:
     """Reasons why files were not written, one line per file."""
     filtered: int = 0
     """Number of files that were skipped because a git filter rewrites them."""
+    verification: Verification | None = None
+    """What the command said of the places, if one judged them."""
+    refused: list[str] = field(default_factory=list)
+    """The places that the command refused or had no time for, each with the reason, one line each."""
 
 
 class _Means(NamedTuple):
@@ -71,6 +79,7 @@ def apply(
     patterns: Path | None = None,
     everywhere: bool = False,
     update: bool = False,
+    verify: str | None = None,
     choose: Choose | None = None,
     watch: Callable[[FilePlan], None] | None = None,
     progress: Stages = silent,
@@ -81,7 +90,8 @@ def apply(
     pairs of before and after. `paths` are files and folders; for a pattern, the default is the work tree of `repo`.
     With `editor`, the neural editor also rewrites statements where no rule matches, if they are like the examples and
     its confidence is at least `sure`. A pattern for which the evidence is insufficient (`Pattern.is_due`) is refused
-    unless `everywhere` is True. `choose` is called for every match, and the edits that it returns are written at once.
+    unless `everywhere` is True. With `verify`, a command judges the places in a scratch copy of the work tree, and
+    those that it refuses are left out. `choose` is called for every match, and the edits that it returns are written at once.
     `watch` is called with the plan of each file that changes. `undo` takes back what was written.
 
     Raises:
@@ -103,11 +113,14 @@ def apply(
     spoken = [language] if language else _languages(files) if like else []
     means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
     applied = Applied()
-    top = top_of(repo) if means.imports and rule is not None and is_pattern(rule) else Path.cwd()
-    plans = (
-        with_imports(plan, _path_below(top, plan.path), means.imports)
-        for plan in _plans(means, files, applied, progress)
-    )
+    top = top_of(open_repository(repo)) if rule is not None and is_pattern(rule) else Path.cwd()
+    found: Iterable[FilePlan] = _plans(means, files, applied, progress)
+    if verify is not None:
+        top = top_of(open_repository(repo if rule is not None and is_pattern(rule) else _folder_of(files[0])))
+        found = _passed(list(found), top, means.imports, verify, applied, progress)
+        if rule is not None and is_pattern(rule):
+            _remember(str(rule), repo, patterns, applied.verification)
+    plans = (with_imports(plan, _path_below(top, plan.path), means.imports) for plan in found)
     with Journal("apply", files) as journal:
         if choose is None:
             for plan in plans:
@@ -126,7 +139,7 @@ def _files(rule: str | Path | None, paths: Sequence[str | Path], repo: str | Pat
     if paths:
         return [Path(path) for path in paths]
     if rule is not None and is_pattern(rule):
-        return [top_of(repo)]
+        return [top_of(open_repository(repo))]
     raise UserError("no files to change. Give files or folders, or - for stdin.")
 
 
@@ -176,6 +189,48 @@ def apply_to_text(
     return with_imports(found[0], f"stdin{known()[name].extensions[0]}", means.imports)
 
 
+def _folder_of(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
+def _passed(
+    plans: Sequence[FilePlan],
+    top: Path,
+    changes: ImportChanges,
+    command: str,
+    applied: Applied,
+    progress: Stages,
+) -> list[FilePlan]:
+    """Return plans without the places that a command refuses or has no time for; they are recorded."""
+    numbered = [(at, edit) for at, plan in enumerate(plans) if not plan.problem for edit in plan.edits]
+    places = [JudgedPlace(_path_below(top, plans[at].path), edit, changes) for at, edit in numbered]
+    outside = next((place.path for place in places if Path(place.path).is_absolute()), None)
+    if outside is not None:
+        raise UserError(f"{outside} is not in the work tree {top}. With --verify, give files of one work tree.")
+    with progress("Verifying", "places") as advance:
+        verification = run_verification(top, places, command, advance=advance)
+    applied.verification = verification
+    kept: dict[int, list[TextEdit]] = {}
+    for number in verification.kept:
+        kept.setdefault(numbered[number][0], []).append(numbered[number][1])
+    reasons = dict.fromkeys(verification.undecided, "there was no time to verify it") | verification.refused
+    for number, reason in sorted(reasons.items()):
+        at, edit = numbered[number]
+        line = plans[at].before.count(b"\n", 0, edit.start) + 1
+        applied.refused.append(f"{places[number].path}:{line}: {reason}")
+    return [replace(plan, edits=tuple(kept.get(at, ()))) for at, plan in enumerate(plans) if plan.problem or at in kept]
+
+
+def _remember(name: str, repo: str | Path, folder: Path | None, verification: Verification | None) -> None:
+    """Keep what a command said of a pattern in the folder of the patterns."""
+    folder = folder or default_folder(open_repository(repo))
+    (pattern,) = pick(load(folder), [name])
+    if verification is not None and verification.num_places:
+        refused = list(verification.refused.values())
+        said = JudgedPattern(len(verification.kept), len(refused), (refused or [""])[0], verification.command)
+        remember(folder, [replace(pattern, judged=said)])
+
+
 def _path_below(top: Path, path: Path | None) -> str:
     """Return the path of a file relative to a folder, with slashes; as it is if it is elsewhere."""
     if path is None:
@@ -195,18 +250,6 @@ def _imports(changes: ImportChanges, top: Path, plan: FilePlan, data: bytes) -> 
 def is_pattern(rule: str | Path) -> bool:
     """Return whether a rule argument is the number or name of a learned pattern, not a file."""
     return not Path(rule).suffix and not Path(rule).exists() and len(Path(rule).parts) == 1
-
-
-def top_of(repo: str | Path) -> Path:
-    """Return the top folder of the work tree that contains a path.
-
-    Raises:
-        UserError: The repository is bare.
-    """
-    top = work_tree(open_repository(repo))
-    if top is None:
-        raise UserError(f"{repo} is a bare repository without files to change. Give files, or a clone with -C.")
-    return top
 
 
 def _means(
@@ -237,8 +280,8 @@ def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
             raise UserError(f"{name} is not UTF-8. Give a YAML file with rules.") from None
     if path.suffix in (".yml", ".yaml") or len(path.parts) > 1:
         raise UserError(f"{name} is not a rule file. Create one with editvec rule, or give --like BEFORE AFTER.")
-    learned = load(folder or default_folder(open_repository(repo)))
-    (pattern,) = pick(learned, [name])
+    folder = folder or default_folder(open_repository(repo))
+    (pattern,) = with_verdicts(pick(load(folder), [name]), verdicts(folder))
     if pattern.rule is None:
         raise UserError(f"pattern {name} has no verified rule. Give an example instead: --like BEFORE AFTER.")
     if not everywhere and not pattern.is_due():
@@ -246,6 +289,8 @@ def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
         said = "no evidence"
         if evidence is not None:
             said = f"people edited {evidence.edited} of {evidence.matched + evidence.left} such places"
+        if pattern.judged is not None and pattern.judged.refused:
+            said = f"{said}; {pattern.judged.why}"
         raise UserError(
             f"the history does not show that all matches of pattern {name} should be edited ({said})."
             " Use --everywhere to apply it anyway."

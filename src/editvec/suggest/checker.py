@@ -150,9 +150,9 @@ class Checker:
                 if self._stopped.is_set():
                     return CheckerRun(-signal.SIGINT, ())
                 # The user gave this command to be run by a shell, as a hook or a Makefile would run it.
-                process = subprocess.Popen(
+                process = subprocess.Popen(  # noqa: S602
                     self.command,
-                    shell=True,  # noqa: S602
+                    shell=True,
                     cwd=folder,
                     env={**variables, **environment},
                     stdin=subprocess.DEVNULL,

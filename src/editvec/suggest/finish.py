@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,11 @@ from editvec.rewrite.writer import write_file
 from editvec.suggest.complete import LIKELY, POSSIBLE, Line, languages_like
 from editvec.suggest.imports import NO_IMPORTS, ImportChanges, with_imports
 from editvec.suggest.session import EditSummary, FinishSession
+from editvec.suggest.verify import JudgedPlace, Verification, suggested_edit
+from editvec.suggest.verify import verify as run_verification
 from editvec.syntax.token import decode
 from editvec.vcs.changes import Changes, read_changes
-from editvec.vcs.git import Repository, open_repository, work_tree
+from editvec.vcs.git import Repository, open_repository, top_of
 from editvec.vcs.worktree import File, worktree_files
 
 SCHEMA = 1
@@ -52,6 +54,8 @@ class Finished:
     """The files that were written."""
     problems: list[str] = field(default_factory=list)
     """Reasons why files were not written, one line each."""
+    verification: Verification | None = None
+    """What the command said of the likely suggestions, if one judged them."""
 
     @property
     def likely(self) -> list[Suggestion]:
@@ -80,10 +84,11 @@ class Finished:
             "suggestions": [self._suggestion_as_json(each) for each in self.suggestions],
             "files": self.num_files,
             "skipped": dict(sorted(self.skipped.items())),
+            **({"verification": self.verification.as_json()} if self.verification else {}),
         }
 
     def _suggestion_as_json(self, suggestion: Suggestion) -> dict[str, Any]:
-        edit = text_edit(FileText((self.top / suggestion.path).read_bytes()), suggestion)
+        edit = suggested_edit(FileText((self.top / suggestion.path).read_bytes()), suggestion)
         return {
             "edit": suggestion.edit,
             "path": suggestion.path,
@@ -112,6 +117,7 @@ def finish(
     min_confidence: float = POSSIBLE,
     most: int | None = None,
     update: bool = False,
+    verify: str | None = None,
     decide: Decide | None = None,
     progress: Stages = silent,
 ) -> Finished:
@@ -123,7 +129,8 @@ def finish(
     FILE:LINE, of the edits to finish; by default all are. `refused` are lines where an edit does not belong.
 
     Suggestions with a confidence below `min_confidence` are left out, and at most `most` are returned. With `update`,
-    the likely ones are written. `decide` is called with a review that a person goes through.
+    the likely ones are written. `decide` is called with a review that a person goes through. With `verify`, a command
+    judges the likely ones in a scratch copy of the work tree, and those that it refuses are not likely any more.
 
     Raises:
         UserError: A path, a line or a combination of options is invalid.
@@ -135,7 +142,7 @@ def finish(
         []
     """
     repository = open_repository(repo)
-    top = _top(repository, repo)
+    top = top_of(repository)
     if origin is not None and commit is None:
         raise UserError("--from names the repository of a commit. Give the commit with --commit.")
     source = open_repository(origin) if origin is not None else repository
@@ -156,22 +163,37 @@ def finish(
     result.edits = session.edits()
     result.imports = session.imports()
     result.suggestions = session.suggestions(min_confidence)[:most]
+    if verify is not None:
+        _judge(result, verify, progress)
     if update:
         _write_likely(result)
     return result
+
+
+def _judge(result: Finished, command: str, progress: Stages) -> None:
+    """Let a command judge the likely suggestions; those that it refuses or has no time for become possible ones."""
+    likely = result.likely
+    texts = {path: FileText((result.top / path).read_bytes()) for path in sorted({each.path for each in likely})}
+    places = [
+        JudgedPlace(each.path, suggested_edit(texts[each.path], each), result.imports.get(each.edit, NO_IMPORTS))
+        for each in likely
+    ]
+    with progress("Verifying", "places") as advance:
+        verification = run_verification(result.top, places, command, advance=advance)
+    result.verification = verification
+    doubted = dict.fromkeys(verification.undecided, "there was no time to verify it") | verification.refused
+    for number, message in doubted.items():
+        old = likely[number]
+        why = f"{old.why}, refused by {command!r}: {message}" if number in verification.refused else message
+        new = replace(old, confidence=round(LIKELY - 0.01, 4), why=why)
+        result.suggestions[result.suggestions.index(old)] = new
+    result.suggestions.sort(key=lambda each: -each.confidence)
 
 
 def _write_likely(result: Finished) -> None:
     with Journal("finish", [result.top]) as journal:
         for plan in result.plans(result.likely):
             _write(plan, result, journal)
-
-
-def _top(repository: Repository, given: str | Path) -> Path:
-    top = work_tree(repository)
-    if top is None:
-        raise UserError(f"{given} is a bare repository without files to change. Give a clone with -C.")
-    return top
 
 
 def _demonstrations(changes: Changes) -> list[Demonstration]:
@@ -216,11 +238,6 @@ def _line(text: str, base: Path, top: Path) -> Line:
     return path.relative_to(top).as_posix(), int(number)
 
 
-def text_edit(source: FileText, suggestion: Suggestion) -> TextEdit:
-    """Return a suggestion as an edit of a file's bytes."""
-    return source.edit(suggestion.start, suggestion.end, suggestion.after)
-
-
 def plan_of(top: Path, path: str, suggestions: Sequence[Suggestion], imports: Mapping[str, ImportChanges]) -> FilePlan:
     """Return what suggestions for a file make of it; what would break its syntax is refused.
 
@@ -231,7 +248,7 @@ def plan_of(top: Path, path: str, suggestions: Sequence[Suggestion], imports: Ma
     edits: list[TextEdit] = []
     try:
         for each in sorted(suggestions, key=lambda each: each.start):
-            edit = shrink(data, text_edit(source, each))
+            edit = shrink(data, suggested_edit(source, each))
             if edit is not None:
                 edits.append(edit)
     except UnicodeEncodeError as error:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, splice
+from editvec.core.text import FileText
 from editvec.suggest.checker import TIMEOUT, Checker, CheckerRun, places_in
 from editvec.suggest.imports import ImportChanges, import_edits
 from editvec.suggest.tracing import traced
@@ -28,6 +30,11 @@ class JudgedPlace(NamedTuple):
     """Relative to the top of the work tree."""
     edit: TextEdit
     imports: ImportChanges
+
+
+def suggested_edit(source: FileText, suggestion: Suggestion) -> TextEdit:
+    """Return a suggestion as an edit of a file's bytes."""
+    return source.edit(suggestion.start, suggestion.end, suggestion.after)
 
 
 @dataclass(slots=True)
@@ -114,6 +121,7 @@ class _Judge:
     ) -> None:
         self._checker, self._places, self._result, self._end, self._advance = checker, places, result, end, advance
         self._known: dict[frozenset[int], CheckerRun] = {}
+        self._files: dict[str, bytes] = {}
         self._baseline = CheckerRun(0, ())
 
     def decide(self) -> None:
@@ -161,7 +169,8 @@ class _Judge:
         whole = base | frozenset(candidates)
         if self._passes(whole):
             return frozenset(candidates)
-        if self._result.undecided.issuperset(candidates):
+        if whole not in self._known:
+            self._result.undecided.update(candidates)
             return frozenset()
         if len(candidates) == 1:
             self._result.refused[candidates[0]] = self._reason(whole)
@@ -174,11 +183,10 @@ class _Judge:
         return kept | self._settled(right, base | kept)
 
     def _passes(self, tried: frozenset[int]) -> bool:
-        """Return whether a set of places passes; without time for it, its open places are undecided."""
+        """Return whether a set of places passes; False if there is no time to try it."""
         self._runs([tried])
         run = self._known.get(tried)
         if run is None:
-            self._result.undecided |= tried - self._result.refused.keys()
             return False
         if self._baseline.passed or run.passed:
             return run.passed
@@ -196,7 +204,9 @@ class _Judge:
 
     def _file(self, path: str, tried: frozenset[int]) -> tuple[bytes, bytes, int]:
         """Return a file before and after a set of places, and the number of lines that imports put before them."""
-        before = (self._checker.top / path).read_bytes()
+        if path not in self._files:
+            self._files[path] = (self._checker.top / path).read_bytes()
+        before = self._files[path]
         mine = [self._places[at] for at in sorted(tried) if self._places[at].path == path]
         after = splice(before, sorted({place.edit for place in mine}))
         changes = ImportChanges()
