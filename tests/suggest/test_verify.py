@@ -50,7 +50,7 @@ def test_all_places_may_pass_in_two_runs(numbers: Repo) -> None:
 def test_a_place_that_breaks_is_found_with_the_first_message(numbers: Repo) -> None:
     changes = {number: "bad" if number in (3, 8) else "good" for number in range(10)}
     command = "! grep bad numbers.txt > found || { echo checked; echo error: something is bad; exit 1; }"
-    result = verify(numbers.path, places(changes), command, workers=2)
+    result = verify(numbers.path, places(changes), command, workers=1)
     assert result.refused == {3: "error: something is bad", 8: "error: something is bad"}
     assert result.kept == [0, 1, 2, 4, 5, 6, 7, 9] and result.num_runs < 16
 

@@ -77,20 +77,16 @@ def apply(
     """
     from editvec.cli.ask import Asker
     from editvec.cli.diffs import base_of, print_diff
-    from editvec.cli.terminal import print_json, printable, progress, tell_filtered, tell_verified
+    from editvec.cli.terminal import print_json, progress
     from editvec.core.errors import UserError
-    from editvec.patterns.apply import Applied
     from editvec.patterns.apply import apply as run
 
     rule, paths = (None, arguments) if options["like"] else ((arguments or (None,))[0], arguments[1:])
-    if interactive and (update or as_json):
-        raise UserError("-i asks about every place and writes the files. Leave out -U and --json.")
-    if options["verify"] is not None and (interactive or "-" in paths):
-        raise UserError("--verify judges the files of a work tree as -U writes them. Leave out -i and -.")
+    if interactive and (update or as_json or options["verify"] is not None):
+        raise UserError("-i asks about every place and writes the files. Leave out -U, --json and --verify.")
     if "-" in paths:
-        if update or interactive:
-            raise UserError("with - as the path, the result goes to stdout. Leave out -U and -i.")
-        del options["verify"]
+        if update or interactive or options["verify"] is not None:
+            raise UserError("with - as the path, the result goes to stdout. Leave out -U, -i and --verify.")
         _pipe(rule, paths, options, check=check, as_json=as_json)
         return
     base = base_of([Path(path) for path in paths])
@@ -100,18 +96,21 @@ def apply(
         options["watch"] = lambda plan: print_diff(plan.path, plan.before, plan.all_edits, base)
     if update:
         options["watch"] = _warn_if_dirty(options.get("watch"))
-    done = Applied()
-    try:
-        done = run(rule, paths, update=update, progress=progress, **options)
-    finally:
-        tell_filtered(done.filtered)
+    done = run(rule, paths, update=update, progress=progress, **options)
+    _tell(done)
+    if as_json:
+        print_json([plan.as_json() for plan in done.plans])
+    _close(done, _summary(done, base, update, interactive, as_json), check and not interactive)
+
+
+def _tell(done: Applied) -> None:
+    """Print to stderr which files and places were left out."""
+    from editvec.cli.terminal import printable, tell_filtered, tell_verified
+
+    tell_filtered(done.filtered)
     tell_verified(done.verification)
     for line in done.refused:
         click.echo(f"editvec: left out: {printable(line)}", err=True)
-    if as_json:
-        print_json([plan.as_json() for plan in done.plans])
-    line = _summary(done, base, update=update, interactive=interactive, as_json=as_json)
-    _close(done, line, check and not interactive)
 
 
 def _warn_if_dirty(watch: Any) -> Any:
@@ -127,7 +126,7 @@ def _warn_if_dirty(watch: Any) -> Any:
     return warn
 
 
-def _summary(done: Applied, base: Path, *, update: bool, interactive: bool, as_json: bool) -> str:
+def _summary(done: Applied, base: Path, update: bool, interactive: bool, as_json: bool) -> str:
     line = f"{done.num_matches} places in {done.num_files} files"
     if interactive:
         return f"{line} were written."
@@ -162,6 +161,7 @@ def _pipe(rule: str | None, paths: tuple[str, ...], options: dict[str, Any], *, 
 
     if paths != ("-",):
         raise UserError("- (stdin) must be the only path. Leave the other paths out.")
+    del options["verify"]
     plan = apply_to_text(read_stdin(), rule, **options)
     done = Applied()
     if plan.problem:

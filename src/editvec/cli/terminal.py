@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from editvec.core.edit import Edit, Tokens
     from editvec.data.edit_files import Damage
-    from editvec.suggest.verify import Verification
+    from editvec.suggest.verify import Judgement
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _CONTEXT_WIDTH = 120
@@ -76,7 +76,7 @@ def tell_filtered(count: int) -> None:
         click.echo(f"{files} skipped because a git filter rewrites them (filter= in .gitattributes).", err=True)
 
 
-def tell_verified(verification: Verification | None) -> None:
+def tell_verified(verification: Judgement | None) -> None:
     """Print to stderr what a command said of places: how many passed, how many of them ran, and why others are out."""
     if verification is None:
         return

@@ -17,13 +17,13 @@ from editvec.patterns.pattern import JudgedPattern
 from editvec.patterns.verify import remember, verdicts, with_verdicts
 from editvec.rewrite.journal import Journal
 from editvec.rewrite.plan import FilePlan
-from editvec.rewrite.review import Choose, Reviewed, review
+from editvec.rewrite.review import Bring, Choose, Reviewed, review
 from editvec.rewrite.writer import find_files, is_worth_reading, write_file
 from editvec.rules.rule import Rule, load_rules
 from editvec.suggest.examples import finders_like, rules_like, without_imports
 from editvec.suggest.imports import NO_IMPORTS, ImportChanges, import_edits, with_imports
 from editvec.suggest.match import Finder, plan_files
-from editvec.suggest.verify import JudgedPlace, Verification
+from editvec.suggest.verify import JudgedPlace, Judgement
 from editvec.suggest.verify import verify as run_verification
 from editvec.syntax.languages import Language, known, language_of
 from editvec.vcs.git import open_repository, top_of
@@ -47,7 +47,7 @@ class Applied:
     """Reasons why files were not written, one line per file."""
     filtered: int = 0
     """Number of files that were skipped because a git filter rewrites them."""
-    verification: Verification | None = None
+    verification: Judgement | None = None
     """What the command said of the places, if one judged them."""
     refused: list[str] = field(default_factory=list)
     """The places that the command refused or had no time for, each with the reason, one line each."""
@@ -91,8 +91,8 @@ def apply(
     With `editor`, the neural editor also rewrites statements where no rule matches, if they are like the examples and
     its confidence is at least `sure`. A pattern for which the evidence is insufficient (`Pattern.is_due`) is refused
     unless `everywhere` is True. With `verify`, a command judges the places in a scratch copy of the work tree, and
-    those that it refuses are left out. `choose` is called for every match, and the edits that it returns are written at once.
-    `watch` is called with the plan of each file that changes. `undo` takes back what was written.
+    those that it refuses are left out. `choose` is called for every match, and the edits that it returns are written at
+    once. `watch` is called with the plan of each file that changes. `undo` takes back what was written.
 
     Raises:
         UserError: The rule, the pattern or a path does not exist, or no rule can be induced from the examples.
@@ -105,37 +105,45 @@ def apply(
         >>> done.plans[0].edits[0].text
         b'nameof(order)'
     """
+    files = _files(rule, paths, repo, like, editor)
+    spoken = [language] if language else _languages(files) if like else []
+    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
+    applied = Applied()
+    pattern = str(rule) if rule is not None and is_pattern(rule) else ""
+    top = top_of(open_repository(repo)) if pattern else Path.cwd()
+    found: Iterable[FilePlan] = _plans(means, files, applied, progress)
+    if verify is not None:
+        top = top_of(open_repository(repo if pattern else _folder_of(files[0])))
+        found = _passed(list(found), top, means.imports, verify, applied, progress)
+        if pattern:
+            _remember(pattern, repo, patterns, applied.verification)
+    plans = (with_imports(plan, _path_below(top, plan.path), means.imports) for plan in found)
+    with Journal("apply", files) as journal:
+        if choose is not None:
+            _ask(plans, choose, applied, journal, partial(_imports, means.imports, top))
+        else:
+            for plan in plans:
+                _take(plan, applied, journal if update else None, watch)
+    return applied
+
+
+def _ask(plans: Iterable[FilePlan], choose: Choose, applied: Applied, journal: Journal, bring: Bring) -> None:
+    """Review plans; what was accepted is counted even if the person interrupts."""
+    reviewed = Reviewed(problems=applied.problems)
+    try:
+        review(plans, choose, reviewed, journal, bring)
+    finally:
+        applied.num_matches, applied.num_files = reviewed.num_matches, reviewed.num_files
+
+
+def _files(
+    rule: str | Path | None, paths: Sequence[str | Path], repo: str | Path, like: Like, editor: bool
+) -> list[Path]:
+    """Return the files and folders to change: `paths`, or for a pattern the work tree."""
     if editor and not like:
         raise UserError("--editor needs examples. Give some with --like BEFORE AFTER.")
     if rule is None and not like:
         raise UserError("nothing to apply. Give a pattern, a rule file or examples.")
-    files = _files(rule, paths, repo)
-    spoken = [language] if language else _languages(files) if like else []
-    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
-    applied = Applied()
-    top = top_of(open_repository(repo)) if rule is not None and is_pattern(rule) else Path.cwd()
-    found: Iterable[FilePlan] = _plans(means, files, applied, progress)
-    if verify is not None:
-        top = top_of(open_repository(repo if rule is not None and is_pattern(rule) else _folder_of(files[0])))
-        found = _passed(list(found), top, means.imports, verify, applied, progress)
-        if rule is not None and is_pattern(rule):
-            _remember(str(rule), repo, patterns, applied.verification)
-    plans = (with_imports(plan, _path_below(top, plan.path), means.imports) for plan in found)
-    with Journal("apply", files) as journal:
-        if choose is None:
-            for plan in plans:
-                _take(plan, applied, journal if update else None, watch)
-            return applied
-        reviewed = Reviewed(problems=applied.problems)
-        try:
-            review(plans, choose, reviewed, journal, partial(_imports, means.imports, top))
-        finally:
-            applied.num_matches, applied.num_files = reviewed.num_matches, reviewed.num_files
-    return applied
-
-
-def _files(rule: str | Path | None, paths: Sequence[str | Path], repo: str | Path) -> list[Path]:
-    """Return the files and folders to change: `paths`, or for a pattern the work tree."""
     if paths:
         return [Path(path) for path in paths]
     if rule is not None and is_pattern(rule):
@@ -221,7 +229,7 @@ def _passed(
     return [replace(plan, edits=tuple(kept.get(at, ()))) for at, plan in enumerate(plans) if plan.problem or at in kept]
 
 
-def _remember(name: str, repo: str | Path, folder: Path | None, verification: Verification | None) -> None:
+def _remember(name: str, repo: str | Path, folder: Path | None, verification: Judgement | None) -> None:
     """Keep what a command said of a pattern in the folder of the patterns."""
     folder = folder or default_folder(open_repository(repo))
     (pattern,) = pick(load(folder), [name])

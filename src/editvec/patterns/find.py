@@ -22,7 +22,7 @@ from editvec.patterns.verify import judge_patterns, remember, verdicts, with_ver
 from editvec.rules.matching import match_rules
 from editvec.suggest.imports import ImportChanges, bring_imports
 from editvec.suggest.match import as_suggestion, keep_sound
-from editvec.suggest.verify import Verification
+from editvec.suggest.verify import Judgement
 from editvec.syntax.token import decode, encode
 from editvec.vcs.git import top_of
 from editvec.vcs.worktree import File, worktree_files
@@ -38,7 +38,7 @@ class Found:
     """The numbers of all learned patterns by name."""
     filtered: int = 0
     """Number of files that were skipped because a git filter rewrites them."""
-    verification: Verification | None = None
+    verification: Judgement | None = None
     """What the command said of the places, if one judged them."""
 
     @property

@@ -69,14 +69,9 @@ def learn(
     folder = out or folders.default_folder(repository)
     folders.check(folder)
     task = MiningTask(repository, recipe, pick_languages(language, recipe), pick_paths(paths))
+    revisions = tuple(range.split()) if range else ()
     request = LearnRequest(
-        MiningRequest(
-            task,
-            revisions=tuple(range.split()) if range else (),
-            since=since,
-            until=until,
-            workers=workers,
-        ),
+        MiningRequest(task, revisions=revisions, since=since, until=until, workers=workers),
         min_edits=min_edits,
         min_commits=min_commits,
         min_confidence=min_confidence,
@@ -88,10 +83,8 @@ def learn(
     if verify is not None and top is not None:
         learned.patterns, learned.verification = judge_patterns(top, learned.patterns, verify, progress)
     about = about_of(repository, learned)
-    page = report(learned, about) if report is not None else ""
-    folders.save(folder, learned.patterns, learned.edits, about, page)
-    if verify is not None:
-        remember(folder, learned.patterns)
+    folders.save(folder, learned.patterns, learned.edits, about, report(learned, about) if report is not None else "")
+    remember(folder, learned.patterns)
     return learned
 
 

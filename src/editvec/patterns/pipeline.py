@@ -28,7 +28,7 @@ from editvec.rules.rule import InducedRule, ProseRule, runnable
 from editvec.suggest.editor import find_by_editor
 from editvec.suggest.evidence import Evidence, RuledEdits
 from editvec.suggest.few_shot import FewShotEditor
-from editvec.suggest.verify import Verification
+from editvec.suggest.verify import Judgement
 from editvec.vcs.old_files import OldFiles
 from editvec.vcs.worktree import File, worktree_files
 
@@ -71,7 +71,7 @@ class Learned:
     """Duration of each stage in seconds."""
     folder: Path | None = None
     """The folder to which the result was written."""
-    verification: Verification | None = None
+    verification: Judgement | None = None
     """What the command said of the places, if one judged them."""
 
 

@@ -19,7 +19,7 @@ from editvec.core.match import Suggestion
 from editvec.core.text import FileText
 from editvec.data.progress import Stages, silent
 from editvec.patterns.pattern import JudgedPattern, Pattern
-from editvec.suggest.verify import JudgedPlace, Verification, suggested_edit, verify
+from editvec.suggest.verify import JudgedPlace, Judgement, suggested_edit, verify
 
 VERDICTS = "verdicts.json"
 _SCHEMA = 1
@@ -34,7 +34,7 @@ class VerdictsDocument(msgspec.Struct, frozen=True):
 
 def judge_patterns(
     top: Path, patterns: Sequence[Pattern], command: str, progress: Stages = silent
-) -> tuple[list[Pattern], Verification]:
+) -> tuple[list[Pattern], Judgement]:
     """Return patterns without the places that a command refuses or has no time for, and what it said.
 
     The number of refused places and the first message are kept in each pattern.

@@ -20,7 +20,7 @@ from editvec.rewrite.writer import write_file
 from editvec.suggest.complete import LIKELY, POSSIBLE, Line, languages_like
 from editvec.suggest.imports import NO_IMPORTS, ImportChanges, with_imports
 from editvec.suggest.session import EditSummary, FinishSession
-from editvec.suggest.verify import JudgedPlace, Verification, suggested_edit
+from editvec.suggest.verify import JudgedPlace, Judgement, suggested_edit
 from editvec.suggest.verify import verify as run_verification
 from editvec.syntax.token import decode
 from editvec.vcs.changes import Changes, read_changes
@@ -54,7 +54,7 @@ class Finished:
     """The files that were written."""
     problems: list[str] = field(default_factory=list)
     """Reasons why files were not written, one line each."""
-    verification: Verification | None = None
+    verification: Judgement | None = None
     """What the command said of the likely suggestions, if one judged them."""
 
     @property
@@ -129,8 +129,8 @@ def finish(
     FILE:LINE, of the edits to finish; by default all are. `refused` are lines where an edit does not belong.
 
     Suggestions with a confidence below `min_confidence` are left out, and at most `most` are returned. With `update`,
-    the likely ones are written. `decide` is called with a review that a person goes through. With `verify`, a command
-    judges the likely ones in a scratch copy of the work tree, and those that it refuses are not likely any more.
+    the likely ones are written. With `verify`, a command judges them in a scratch copy of the work tree, and those that
+    it refuses are not likely any more. `decide` is called with a review that a person goes through.
 
     Raises:
         UserError: A path, a line or a combination of options is invalid.
@@ -150,12 +150,9 @@ def finish(
     result = Finished(top, num_changed=len(changes.files), skipped=changes.skipped)
     if not changes.files:
         return result
-    session = FinishSession(
-        _demonstrations(changes),
-        _files(repository, top, changes, paths, result.skipped, progress),
-        refused=[_line(each, Path(repo), top) for each in refused],
-        only=[_line(each, Path(repo), top) for each in edits],
-    )
+    files = _files(repository, top, changes, paths, result.skipped, progress)
+    no, only = ([_line(each, Path(repo), top) for each in some] for some in (refused, edits))
+    session = FinishSession(_demonstrations(changes), files, refused=no, only=only)
     result.num_files = session.num_files
     if decide is not None:
         with Journal("finish", [top]) as journal:
@@ -165,9 +162,7 @@ def finish(
     result.suggestions = session.suggestions(min_confidence)[:most]
     if verify is not None:
         _judge(result, verify, progress)
-    if update:
-        _write_likely(result)
-    return result
+    return _written(result) if update else result
 
 
 def _judge(result: Finished, command: str, progress: Stages) -> None:
@@ -190,10 +185,12 @@ def _judge(result: Finished, command: str, progress: Stages) -> None:
     result.suggestions.sort(key=lambda each: -each.confidence)
 
 
-def _write_likely(result: Finished) -> None:
+def _written(result: Finished) -> Finished:
+    """Write the likely suggestions, and return the result."""
     with Journal("finish", [result.top]) as journal:
         for plan in result.plans(result.likely):
             _write(plan, result, journal)
+    return result
 
 
 def _demonstrations(changes: Changes) -> list[Demonstration]:

@@ -38,7 +38,7 @@ def suggested_edit(source: FileText, suggestion: Suggestion) -> TextEdit:
 
 
 @dataclass(slots=True)
-class Verification:
+class Judgement:
     """What a command says of places, which are numbered as they were given."""
 
     command: str
@@ -87,7 +87,7 @@ def verify(
     budget: float = BUDGET,
     workers: int = 0,
     advance: Callable[[int, int, int], None] = lambda done, total, found: None,
-) -> Verification:
+) -> Judgement:
     """Return which places a command passes, in scratch copies of the work tree at `top`.
 
     A run that takes longer than `timeout` seconds has failed. After `budget` seconds, the remaining places stay
@@ -98,7 +98,7 @@ def verify(
         GitError: git cannot list the files of the work tree.
     """
     start = time.monotonic()
-    result = Verification(command, num_places=len(places))
+    result = Judgement(command, num_places=len(places))
     with Checker(top, command, timeout=timeout, workers=workers) as checker:
         if places:
             judge = _Judge(checker, places, result, start + budget, advance)
@@ -115,7 +115,7 @@ class _Judge:
         self,
         checker: Checker,
         places: Sequence[JudgedPlace],
-        result: Verification,
+        result: Judgement,
         end: float,
         advance: Callable[[int, int, int], None],
     ) -> None:
@@ -134,7 +134,7 @@ class _Judge:
         # A compiler that stops early names more places once the first ones are left out.
         while not self._passes(rest) and (found := self._named(rest)):
             named |= found
-            rest -= found.keys()
+            rest = rest - frozenset(found)
             self._advance(len(named), len(self._places), len(named))
         kept = self._settled(sorted(rest), frozenset())
         self._blame(named, kept)
@@ -178,7 +178,7 @@ class _Judge:
             return frozenset()
         middle = len(candidates) // 2
         left, right = candidates[:middle], candidates[middle:]
-        self._runs([base | frozenset(left), base | frozenset(right)])
+        self._runs([base | frozenset(part) for part in (left, right)[: self._checker.workers]])
         kept = self._settled(left, base)
         return kept | self._settled(right, base | kept)
 
