@@ -97,8 +97,9 @@ class FinishSession:
             if name in self._muted:
                 continue
             for match, confidence in zip(each.matches, self._scorer(each.features), strict=True):
-                in_import = self._imports[name].covers(match.file.path, match.file.data, match.start, match.end)
-                if confidence >= minimum and not in_import:
+                if confidence >= minimum and not self._imports[name].covers(
+                    match.file.path, match.file.data, match.start, match.end
+                ):
                     made = as_suggestion(match, round(float(confidence), 4), name, reasons_of(each, match))
                     found.append(self._with_doubt(made))
         return without_overlaps(found)
