@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 import editvec
+from editvec.rewrite.review import Decisions
 from tests.cli.run import run
 from tests.conftest import Repo
 
@@ -35,6 +36,15 @@ def test_a_pattern_brings_the_imports_of_its_edits(changed: Repo) -> None:
     assert orjson.loads(orjson.dumps(entries)) == entries
     for each in entries:
         assert [one["after"].strip() for one in each["imports"]] == ["", "import clock"]
+    (log,) = orjson.loads(run("find", "--min-confidence", "0", "--format", "sarif", cwd=changed.path).stdout)["runs"]
+    (fix,) = log["results"][0]["fixes"]
+    texts = [each["insertedContent"]["text"] for each in fix["artifactChanges"][0]["replacements"]]
+    assert [text.strip() for text in texts][1:] == ["", "import clock"]
+    (found_pattern,) = found.patterns
+    decisions = Decisions([(pattern.id, found_pattern.suggestions)], changed.path, changed.path / "accepted.patch")
+    decisions.decide({"suggestion": "1-0", "verdict": "accept"})
+    changed.git("apply", "--check", "accepted.patch")
+    assert "+import clock" in (changed.path / "accepted.patch").read_text()
     done = editvec.apply(pattern.name, repo=changed.path, everywhere=True, update=True)
     assert (done.num_matches, done.num_files, done.problems) == (3, 3, [])
     assert all((changed.path / f"part{n}.py").read_text() == NEW.format(n) for n in range(8))

@@ -245,7 +245,11 @@ class Decisions:
             source = FileText((self._top / path).read_bytes())
             suggestions.sort(key=lambda each: each.start)
             edits = [source.edit(suggestion.start, suggestion.end, suggestion.after) for suggestion in suggestions]
-            parts.append(unified_diff(os.fsencode(path), source.data, edits))
+            brought = {source.edit(one.start, one.end, one.after) for each in suggestions for one in each.imports}
+            for edit in sorted(brought):
+                if all(edit.end < other.start or other.end < edit.start for other in edits):
+                    edits.append(edit)
+            parts.append(unified_diff(os.fsencode(path), source.data, sorted(edits)))
         return b"".join(parts)
 
     def _is_there(self, suggestion: Suggestion) -> bool:
