@@ -234,6 +234,7 @@ def test_an_import_stands_where_the_language_and_the_file_put_it(
         ("python", "from m import *\n", "from m import a", "bound"),
         ("python", "from n import a\n", "from m import a", "clash"),
         ("python", "def a(): pass\n", "from m import a", "bound"),
+        ("python", "f(a=1)\n", "import a", "missing"),
         ("python", "try:\n    import json\nexcept ImportError:\n    json = None\n", "import json", "bound"),
         ("python", "if TYPE_CHECKING:\n    from m import a\n", "from m import a", "missing"),
         ("python", "import os\n", "import os.path", "missing"),

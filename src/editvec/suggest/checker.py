@@ -129,19 +129,13 @@ class Checker:
             self._idle.put(copy)
 
     def _copy(self) -> ScratchCopy:
-        """Return a copy that nobody uses, which there is if no more runs are asked for than there are workers."""
+        """Return a copy that nobody uses; there is one for each worker."""
         with self._lock:
-            is_new = self._idle.empty() and self._num_copies < self.workers
-            self._num_copies += is_new
+            if not self._idle.empty():
+                return self._idle.get()
+            self._num_copies += 1
             number = self._num_copies
-        if not is_new:
-            return self._idle.get()
-        try:
-            return ScratchCopy(self.top, self._folder / str(number))
-        except BaseException:
-            with self._lock:
-                self._num_copies -= 1
-            raise
+        return ScratchCopy(self.top, self._folder / str(number))
 
     def _execute(self, folder: Path, environment: Mapping[str, str]) -> CheckerRun:
         variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

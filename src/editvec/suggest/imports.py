@@ -7,6 +7,7 @@ introduces new words, if every file in which the edit was shown has the import a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -139,8 +140,16 @@ def import_changes(shown: Sequence[ShownFile]) -> ImportChanges:
         if before.imports != after.imports:
             gained += _gained(file, before, after)
             lost += _lost(file, before, after)
-    by_all = [each for each in gained if each.imported.names or all(_has(*after, each) for after in afters)]
-    return ImportChanges(_unique(by_all), _unique(lost))
+    per_import = Counter(each.imported for each in gained)
+    per_file = Counter(each.path for each in gained if not each.imported.names)
+    sure = [
+        each
+        for each in gained
+        if each.imported.names
+        # Of several that one file gained, nothing says which of them the edit needs.
+        or ((per_import[each.imported] > 1 or per_file[each.path] == 1) and all(_has(*after, each) for after in afters))
+    ]
+    return ImportChanges(_unique(sure), _unique(lost))
 
 
 def _has(path: str, block: ImportBlock, companion: Companion) -> bool:

@@ -25,6 +25,8 @@ _VERSION = re.compile(r"v\d+")
 _ALIAS = re.compile(r"\s+as\s+|\s*:\s*")
 _READ_COMMENTS = (b"/**", b"///", b"# type:")
 """Beginnings of comments that tools read, so that a name in them is used."""
+_DECLARING = re.compile(r"(?:declaration|declarator|definition|assignment|specifier|_item|_spec)\Z")
+"""Ends of the kinds that declare a name, in all grammars."""
 _OPTIONAL = frozenset({"if_statement", "try_statement", "block", "else_clause", "except_clause"})
 """Kinds around an import that may run when the file is loaded."""
 
@@ -230,7 +232,7 @@ class ImportBlock:
                 continue
             for side in ("name", "left"):
                 name = node.child_by_field_name(side)
-                if name is not None and not name.children:
+                if name is not None and not name.children and _DECLARING.search(node.type):
                     found.add(self.text(name))
             if depth < 3 and node.type not in self.language.functions:
                 waiting += [(child, depth + 1) for child in node.children if child.is_named]
