@@ -225,16 +225,16 @@ class ImportBlock:
     def declared(self) -> frozenset[str]:
         """Return the names that the file itself declares outside of functions and types."""
         found = set()
+        imports = {low for low, _ in self.all}
         waiting = [(child, 0) for child in self.root.children]
         while waiting:
             node, depth = waiting.pop()
-            if node.type in self.facts.statements:
+            if node.start_byte in imports:
                 continue
-            for side in ("name", "left"):
-                name = node.child_by_field_name(side)
-                if name is not None and not name.children and _DECLARING.search(node.type):
-                    found.add(self.text(name))
-            if depth < 3 and node.type not in self.language.functions:
+            name = node.child_by_field_name("name") or node.child_by_field_name("left")
+            if name is not None and not name.children and _DECLARING.search(node.type):
+                found.add(self.text(name))
+            elif depth < 3 and node.type not in self.language.functions:
                 waiting += [(child, depth + 1) for child in node.children if child.is_named]
         return frozenset(found)
 
