@@ -10,21 +10,13 @@ from msgspec import Meta
 
 from editvec.patterns.pattern import Pattern
 from editvec.rules.rule import Rule
+from editvec.suggest.document import ImportEditEntry
 from editvec.suggest.evidence import Evidence
 from editvec.suggest.imports import NO_IMPORTS, ImportChanges
 
 SCHEMA = 3
 Count = Annotated[int, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-
-
-class ImportEditEntry(msgspec.Struct, frozen=True):
-    """An edit of an import that comes along: the bytes [start, end) of a file become `after`."""
-
-    start: Count
-    end: Count
-    before: str
-    after: str
 
 
 class SuggestionEntry(msgspec.Struct, frozen=True):

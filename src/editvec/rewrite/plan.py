@@ -44,12 +44,8 @@ class FilePlan:
         return {
             "path": None if self.path is None else str(self.path),
             "matches": [self._match(edit) for edit in self.edits],
-            **({"imports": self.imports_as_json()} if self.imports else {}),
+            **({"imports": [self._match(edit) for edit in self.imports]} if self.imports else {}),
         }
-
-    def imports_as_json(self) -> list[dict[str, Any]]:
-        """Return the edits of imports as JSON values."""
-        return [self._match(edit) for edit in self.imports]
 
     def _match(self, edit: TextEdit) -> dict[str, Any]:
         line, column = line_and_column(self.before, edit.start)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from editvec.core.edit import Demonstration
 from editvec.core.errors import UserError
 from editvec.core.match import Suggestion
@@ -18,6 +20,15 @@ from editvec.rewrite.journal import Journal
 from editvec.rewrite.plan import FilePlan, checked
 from editvec.rewrite.writer import write_file
 from editvec.suggest.complete import LIKELY, POSSIBLE, Line, languages_like
+from editvec.suggest.document import (
+    SCHEMA,
+    DemonstrationEntry,
+    EditEntry,
+    FinishDocument,
+    FinishEntry,
+    ImportEditEntry,
+    VerificationEntry,
+)
 from editvec.suggest.imports import NO_IMPORTS, ImportChanges, with_imports
 from editvec.suggest.session import EditSummary, FinishSession
 from editvec.suggest.verify import JudgedPlace, Judgement, suggested_edit
@@ -27,7 +38,6 @@ from editvec.vcs.changes import Changes, read_changes
 from editvec.vcs.git import Repository, open_repository, top_of
 from editvec.vcs.worktree import File, worktree_files
 
-SCHEMA = 1
 Decide = Callable[["FinishReview"], None]
 """A function that asks a person about suggestions one after the other."""
 
@@ -71,37 +81,50 @@ class Finished:
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values; offsets are those of the files' bytes."""
-        return {
-            "schema": SCHEMA,
-            "edits": [
-                {
-                    "id": edit.id,
-                    "summary": edit.summary,
-                    "demonstrations": [{"path": each.path, "line": each.line} for each in edit.demonstrations],
-                }
+        return dict(to_builtins(self._document()))
+
+    def _document(self) -> FinishDocument:
+        return FinishDocument(
+            schema=SCHEMA,
+            edits=[
+                EditEntry(
+                    id=edit.id,
+                    summary=edit.summary,
+                    demonstrations=[DemonstrationEntry(each.path, each.line) for each in edit.demonstrations],
+                )
                 for edit in self.edits
             ],
-            "suggestions": [self._suggestion_as_json(each) for each in self.suggestions],
-            "files": self.num_files,
-            "skipped": dict(sorted(self.skipped.items())),
-            **({"verification": self.verification.as_json()} if self.verification else {}),
-        }
+            suggestions=[self._entry(each) for each in self.suggestions],
+            files=self.num_files,
+            skipped=dict(sorted(self.skipped.items())),
+            verification=VerificationEntry(**self.verification.as_json()) if self.verification else None,
+        )
 
-    def _suggestion_as_json(self, suggestion: Suggestion) -> dict[str, Any]:
+    def _entry(self, suggestion: Suggestion) -> FinishEntry:
         edit = suggested_edit(FileText((self.top / suggestion.path).read_bytes()), suggestion)
-        return {
-            "edit": suggestion.edit,
-            "path": suggestion.path,
-            "line": suggestion.line,
-            "start": edit.start,
-            "end": edit.end,
-            "before": suggestion.before,
-            "after": decode(edit.text) if edit.text else "",
-            "confidence": suggestion.confidence,
-            "likely": suggestion.confidence >= LIKELY,
-            "reasons": suggestion.why.split(", ") if suggestion.why else [],
-            "imports": self.plans([suggestion])[0].imports_as_json() if self.imports.get(suggestion.edit) else [],
-        }
+        return FinishEntry(
+            edit=suggestion.edit,
+            path=suggestion.path,
+            line=suggestion.line,
+            start=edit.start,
+            end=edit.end,
+            before=suggestion.before,
+            after=decode(edit.text) if edit.text else "",
+            confidence=suggestion.confidence,
+            likely=suggestion.confidence >= LIKELY,
+            reasons=suggestion.why.split(", ") if suggestion.why else [],
+            imports=self._imports_of(suggestion),
+        )
+
+    def _imports_of(self, suggestion: Suggestion) -> list[ImportEditEntry]:
+        """Return the edits of imports that a suggestion needs if it is carried out alone."""
+        if not self.imports.get(suggestion.edit):
+            return []
+        (plan,) = self.plans([suggestion])
+        return [
+            ImportEditEntry(each.start, each.end, decode(plan.before[each.start : each.end]), decode(each.text))
+            for each in plan.imports
+        ]
 
 
 def finish(

@@ -12,12 +12,22 @@ from hashlib import sha256
 from editvec.core.edit import Demonstration
 from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, splice
-from editvec.suggest.complete import LIKELY, POSSIBLE, Gathered, Line, Scorer, as_suggestion, gather, without_overlaps
+from editvec.suggest.complete import (
+    LIKELY,
+    POSSIBLE,
+    Gathered,
+    Line,
+    Scorer,
+    as_suggestion,
+    gather,
+    scored,
+    without_overlaps,
+)
 from editvec.suggest.imports import ImportChanges, accompanies, bring_imports, changes_of_edits
 from editvec.suggest.intents import DemoEdit, Intent, changed_lines
-from editvec.suggest.locate import SearchedFile
 from editvec.suggest.reasons import reasons_of
 from editvec.suggest.scorer import packaged_scorer
+from editvec.suggest.searched import SearchedFile
 from editvec.syntax.lexer import LexedText
 from editvec.vcs.worktree import File
 
@@ -96,11 +106,9 @@ class FinishSession:
             name = edit_id(each.intent)
             if name in self._muted:
                 continue
-            for match, confidence in zip(each.matches, self._scorer(each.features), strict=True):
-                if confidence >= minimum and not self._imports[name].covers(
-                    match.file.path, match.file.data, match.start, match.end
-                ):
-                    made = as_suggestion(match, round(float(confidence), 4), name, reasons_of(each, match))
+            for match, confidence in scored(each, self._scorer, minimum):
+                if not self._imports[name].covers(match.file.path, match.file.data, match.start, match.end):
+                    made = as_suggestion(match, round(confidence, 4), name, reasons_of(each, match))
                     found.append(self._with_doubt(made))
         return without_overlaps(found)
 
@@ -189,16 +197,10 @@ def edit_id(intent: Intent) -> str:
 
 def summary_of(edit: DemoEdit) -> str:
     """Return an edit in one line: its text before and after, shortened to what differs if it is long."""
-    before = edit.before.data[_low(edit.before, edit.first_line) : _low(edit.before, edit.last_line)]
-    after = edit.after.data[_low(edit.after, edit.first_line_now) : _low(edit.after, edit.last_line_now)]
-    old, new = (" ".join(text.decode("utf-8", "replace").split()) for text in (before, after))
+    old, new = (" ".join(text.split()) for text in (edit.text_before, edit.text_after))
     if max(len(old), len(new)) > _SUMMARY:
         old, new = _without_common(old, new)
     return f"{old or '(nothing)'}  →  {new or '(nothing)'}"
-
-
-def _low(text: LexedText, line: int) -> int:
-    return text.line_starts[min(line, len(text.line_starts) - 1)]
 
 
 def _without_common(old: str, new: str) -> tuple[str, str]:
