@@ -1,6 +1,25 @@
 """Facts about Java."""
 
-from editvec.syntax.languages.base import Language, Spacing
+from editvec.syntax.languages.base import ImportFacts, ImportForm, Language, Spacing
+
+IMPORTING = ImportFacts(
+    forms=(
+        ImportForm(
+            "name",
+            "(import_declaration [(identifier) (scoped_identifier)] @item @module .)",
+            "{head} {module};",
+            binds="last",
+        ),
+        ImportForm(
+            "all",
+            "(import_declaration [(identifier) (scoped_identifier)] @module (asterisk) @item)",
+            "{head} {module}.*;",
+        ),
+    ),
+    statements=frozenset({"import_declaration"}),
+    header=frozenset({"package_declaration"}),
+    package="(package_declaration (_) @package)",
+)
 
 _FUNCTIONS = ["method_declaration", "constructor_declaration", "compact_constructor_declaration", "static_initializer"]
 
@@ -60,6 +79,7 @@ JAVA = Language(
         + _FUNCTIONS
     ),
     imports=frozenset({"import_declaration"}),
+    importing=IMPORTING,
     bodies=frozenset(
         [
             "program",
