@@ -1,0 +1,30 @@
+"""Work beside the event loop: one thread, and tickets by which a search learns that nobody waits for it any more."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+
+class SearchCancelledError(Exception):
+    """A search that was given up because the texts have changed."""
+
+
+class SearchTicket:
+    """Whether the result of a search is still wanted."""
+
+    def __init__(self) -> None:
+        self.is_cancelled = False
+
+    def cancel(self) -> None:
+        """Give the search up."""
+        self.is_cancelled = True
+
+    def check(self) -> None:
+        """Raise SearchCancelledError if the search was given up."""
+        if self.is_cancelled:
+            raise SearchCancelledError
+
+
+def make_worker() -> ThreadPoolExecutor:
+    """Return the one thread in which all searches run, one after the other."""
+    return ThreadPoolExecutor(1, "editvec-search")
