@@ -1,4 +1,4 @@
-"""The requests and notifications that the server answers; documents are the protocol's, commands have their own file."""
+"""The requests and notifications that the server answers, without those of documents and without the commands."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from lsprotocol import types
@@ -20,6 +21,8 @@ SOURCE = "editvec"
 NEXT_PLACE = "next-place"
 _SEVERITY = {"hint": types.DiagnosticSeverity.Hint, "information": types.DiagnosticSeverity.Information}
 _LONGEST = 80
+_MAX_POSSIBLE = 30
+"""Maximum number of possible places of an edit that get hints, too."""
 
 
 def diagnostics(root: WorkspaceRoot, path: str, data: bytes, version: int | None) -> list[types.Diagnostic]:
@@ -32,8 +35,8 @@ def diagnostics(root: WorkspaceRoot, path: str, data: bytes, version: int | None
         next_place(offer, each, data, positions, severity, version)
         for offer in root.offers
         if root.hinted(offer) and offer.texts.get(path) == data
-        for each in offer.suggestions
-        if each.path == path and each.confidence >= LIKELY
+        for each in hinted_places(offer)
+        if each.path == path
     ]
     taken = [(each.range.start, each.range.end) for each in found]
     for due in root.due_in(path):
@@ -41,6 +44,12 @@ def diagnostics(root: WorkspaceRoot, path: str, data: bytes, version: int | None
         if (diagnostic.range.start, diagnostic.range.end) not in taken:
             found.append(diagnostic)
     return found
+
+
+def hinted_places(offer: Offer) -> Sequence[Suggestion]:
+    """Return the places of an offer that get hints: the likely ones and, if they are few, the possible ones."""
+    likely = [each for each in offer.suggestions if each.confidence >= LIKELY]
+    return offer.suggestions if len(offer.suggestions) - len(likely) <= _MAX_POSSIBLE else likely
 
 
 def next_place(

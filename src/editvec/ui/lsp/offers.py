@@ -1,4 +1,7 @@
-"""What the edits just made in the editor suggest elsewhere. This runs in the worker thread, on texts that do not change."""
+"""What the edits just made in the editor suggest elsewhere.
+
+This runs in the worker thread, on texts that do not change.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder of the editor's workspace: its open documents, what is offered for them, and the search that keeps that true.
+"""A folder of the editor's workspace: its open documents, what is offered for them, and the searches.
 
 All of it lives on the event loop. A search gets texts that do not change and runs in the worker thread; its result is
 taken only if no document has changed since.
