@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 from pytest_lsp.client import client_capabilities, make_test_lsp_client
 
-SECONDS = 20.0
+SECONDS = 6.0
 
 
 class Editor:
@@ -38,7 +38,8 @@ class Editor:
                 initialization_options=options,
             )
         )
-        self.encoding = str(getattr(result.capabilities.position_encoding, "value", None) or "utf-16")
+        encoding = result.capabilities.position_encoding
+        self.encoding = str(getattr(encoding, "value", encoding) or "utf-16")
 
     def _answer(self) -> None:
         @self.client.feature(types.WORKSPACE_APPLY_EDIT)
@@ -133,6 +134,12 @@ class Editor:
         params = types.ExecuteCommandParams(command, list(arguments))
         return await asyncio.wait_for(self.client.workspace_execute_command_async(params), SECONDS)
 
+    async def configure(self, settings: Any) -> None:
+        """Change the settings, tell the server, and wait until it knows them."""
+        self.client.set_configuration({"editvec": settings})
+        self.client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"editvec": settings}))
+        await asyncio.sleep(0.1)
+
     def apply(self, edit: types.WorkspaceEdit) -> None:
         """Make the edits: in open documents as one change, in other files on the disk. Versions must be right."""
         changes: dict[str, list[Any]] = {uri: list(edits) for uri, edits in (edit.changes or {}).items()}
@@ -156,13 +163,13 @@ class Editor:
             else:
                 self._path(uri).write_bytes(self.texts.pop(uri).encode())
 
-    async def until(self, holds: Callable[[], bool], what: str = "") -> None:
+    async def until(self, holds: Callable[[], bool], what: Callable[[], object] = lambda: "") -> None:
         """Wait until something holds."""
         for _ in range(int(SECONDS * 50)):
             if holds():
                 return
             await asyncio.sleep(0.02)
-        raise AssertionError(what or "it did not come true")
+        raise AssertionError(f"it did not come true {what()}")
 
     def hints(self, path: Path) -> list[int]:
         """Return the lines, counted from 1, of the diagnostics of a document."""
@@ -170,7 +177,7 @@ class Editor:
 
     async def wait_for_hints(self, path: Path, lines: Sequence[int]) -> None:
         """Wait until a document has diagnostics on these lines, and on no others."""
-        await self.until(lambda: self.hints(path) == list(lines), f"{lines}, but {self.hints(path)}")
+        await self.until(lambda: self.hints(path) == list(lines), lambda: self.hints(path))
 
     async def settle(self) -> None:
         """Wait until a search that may be under way has ended: the server answers commands in order."""

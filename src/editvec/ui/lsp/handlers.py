@@ -69,10 +69,7 @@ def _files_changed(ls: EditvecServer, params: types.DidChangeWatchedFilesParams)
 
 
 def _folders_changed(ls: EditvecServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
-    for folder in params.event.removed:
-        ls.remove_folder(folder.uri)
-    for folder in params.event.added:
-        ls.add_folder(folder.uri)
+    ls.change_folders([each.uri for each in params.event.added], [each.uri for each in params.event.removed])
 
 
 async def _code_action(

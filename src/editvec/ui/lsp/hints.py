@@ -26,7 +26,7 @@ _MAX_POSSIBLE = 30
 
 
 def diagnostics(root: WorkspaceRoot, path: str, data: bytes, version: int | None) -> list[types.Diagnostic]:
-    """Return the diagnostics of a file: where the edit just made belongs, too, and where learned patterns are due."""
+    """Return the diagnostics of a file in order: where the edit just made belongs, too, and where learned patterns are due."""
     severity = _SEVERITY.get(root.settings.hints)
     if severity is None:
         return []
@@ -43,7 +43,7 @@ def diagnostics(root: WorkspaceRoot, path: str, data: bytes, version: int | None
         diagnostic = due_pattern(due, data, positions, severity, version)
         if (diagnostic.range.start, diagnostic.range.end) not in taken:
             found.append(diagnostic)
-    return found
+    return sorted(found, key=lambda each: (each.range.start.line, each.range.start.character))
 
 
 def hinted_places(offer: Offer) -> Sequence[Suggestion]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,14 @@ class EditvecServer(LanguageServer):
             folders = [params.root_uri]
         self._has_folders = bool(folders)
         for uri in folders:
+            self.add_folder(uri)
+
+    def change_folders(self, added: Iterable[str], removed: Iterable[str]) -> None:
+        """Take over a change of the workspace."""
+        self._has_folders = True
+        for uri in removed:
+            self.remove_folder(uri)
+        for uri in added:
             self.add_folder(uri)
 
     def add_folder(self, uri: str) -> None:
