@@ -118,6 +118,14 @@ class Editor:
         found = await asyncio.wait_for(self.client.text_document_code_action_async(params), SECONDS)
         return {each.title: each for each in found or () if isinstance(each, types.CodeAction)}
 
+    async def offered(self, path: Path, text: str) -> dict[str, types.CodeAction]:
+        """Return the actions at a text, as soon as there are any: on a busy machine, the first search takes long."""
+        for _ in range(10):
+            found = await self.actions(path, text)
+            if found:
+                return found
+        raise AssertionError("nothing was offered")
+
     async def choose(self, action: types.CodeAction) -> types.WorkspaceEdit:
         """Do what an action says, and return its edit."""
         if action.edit is None and action.command is None:

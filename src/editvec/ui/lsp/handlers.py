@@ -16,6 +16,7 @@ from editvec.ui.lsp.commands import register_commands
 from editvec.ui.lsp.due import all_fixed
 from editvec.ui.lsp.edits import EditedFile, PlannedEdits, workspace_edit
 from editvec.ui.lsp.serving import EditvecServer
+from editvec.ui.lsp.worker import warm_up
 from editvec.vcs.worktree import File
 
 _WAIT = 1.5
@@ -45,6 +46,7 @@ def _initialize(ls: EditvecServer, params: types.InitializeParams) -> None:
 
 
 async def _initialized(ls: EditvecServer, params: types.InitializedParams) -> None:
+    ls.worker.submit(warm_up)
     await ls.watch()
     await ls.configure()
 

@@ -76,7 +76,8 @@ def due_pattern(
 ) -> types.Diagnostic:
     """Return the diagnostic of a place where a learned pattern is due."""
     each = due.suggestion
-    message = f"{due.pattern.title}: {change_of(each)} ({each.confidence:.0%}; {each.why})"
+    title = f"{due.pattern.title}: " if due.pattern.title else ""
+    message = f"{title}{change_of(each)} ({each.confidence:.0%}; {each.why})"
     fix = fix_of(due.pattern.id, each, data, positions, version)
     return _diagnostic(each, data, positions, severity, due.pattern.name, message, fix)
 

@@ -25,6 +25,13 @@ class SearchTicket:
             raise SearchCancelledError
 
 
+def warm_up() -> None:
+    """Load what the first search needs, before somebody waits for it."""
+    from editvec.suggest.scorer import packaged_scorer
+
+    packaged_scorer()
+
+
 def make_worker() -> ThreadPoolExecutor:
     """Return the one thread in which all searches run, one after the other."""
     return ThreadPoolExecutor(1, "editvec-search")
