@@ -38,6 +38,8 @@ class LearnedPatterns:
 
     def __init__(self, top: Path, folder: str = "") -> None:
         self.folder = top / folder if folder else top / NAME
+        self.num_reads = 0
+        """Number of times that the patterns were read."""
         self._stamp: tuple[int, ...] | None = None
         self._patterns: list[Pattern] = []
 
@@ -52,6 +54,7 @@ class LearnedPatterns:
             learned = load(self.folder) if stamp else []
             self._patterns = [each for each in learned if each.rule and each.evidence]
             self._stamp = stamp
+            self.num_reads += 1
         return self._patterns
 
 

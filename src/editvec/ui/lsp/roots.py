@@ -61,6 +61,7 @@ class WorkspaceRoot:
         self.seconds: list[float] = []
         """The seconds that the last searches took."""
         self._versions: dict[str, int] = {}
+        self._num_reads = 0
         self._worker, self._changed = worker, changed
         self._timer: asyncio.TimerHandle | None = None
         self._release: asyncio.TimerHandle | None = None
@@ -172,6 +173,7 @@ class WorkspaceRoot:
         self._note_accepted(snapshots)
         self.offers, self._versions = offers, versions
         self.due.update(due)
+        self._num_reads = self.learned.num_reads
         self.due_texts.update({each.path: each.data for each in snapshots})
         self._release_later()
         self._changed(self)
@@ -202,7 +204,7 @@ class WorkspaceRoot:
     def _find_due(
         self, snapshots: list[BufferSnapshot], ticket: SearchTicket
     ) -> Callable[[], dict[str, list[DuePlace]]]:
-        known, learned = dict(self.due_texts), self.learned
+        known, learned, num_reads = dict(self.due_texts), self.learned, self._num_reads
         texts = {each.path: each.data for each in snapshots}
         tree, settings = self.tree, self.settings
 
@@ -215,7 +217,7 @@ class WorkspaceRoot:
                 files = [
                     File(path, language.name, data)
                     for path, data in texts.items()
-                    if known.get(path) != data and (language := language_of(path)) is not None
+                    if (known.get(path) != data or learned.num_reads != num_reads) and (language := language_of(path)) is not None
                 ]
             ticket.check()
             found = due_places(patterns, files)
@@ -257,22 +259,21 @@ class WorkspaceRoot:
         return hinted | {path for path, found in self.due.items() if found}
 
     def refuse(self, rule: str, path: str, line: int, data: bytes) -> None:
-        """Remember that an edit does not belong to a line, and look again."""
-        self.refused.add(rule, path, line, data)
+        """Remember that an edit does not belong to a line, whichever rule suggests it there, and look again."""
+        rules = {rule} | {each.pattern.id for each in self.due_in(path) if each.suggestion.line == line}
+        rules |= {offer.id for offer in self.offers if offer.without(path, line) != offer}
+        for each in rules:
+            self.refused.add(each, path, line, data)
         self.pace.refused()
-        self._drop(rule, path, line)
+        self.offers = [each.without(path, line) if each.id in rules else each for each in self.offers]
+        self._changed(self)
+        self.search_soon(self.settings.idle_seconds)
 
     def mute(self, rule: str) -> None:
         """Make no more suggestions of an edit."""
         self.refused.mute(rule)
         self.pace.refused()
-        self._drop(rule)
-
-    def _drop(self, rule: str, path: str = "", line: int = 0) -> None:
-        """Take back suggestions at once, before the search that takes the refusal into account."""
-        self.offers = [
-            each if each.id != rule else each.without(path, line) for each in self.offers if path or each.id != rule
-        ]
+        self.offers = [each for each in self.offers if each.id != rule]
         self._changed(self)
         self.search_soon(self.settings.idle_seconds)
 

@@ -123,15 +123,16 @@ class TreeFiles:
 
     def changes(self, open_paths: Collection[str]) -> list[Demonstration]:
         """Return the changed files of the work tree that are not open in the editor."""
-        if self._changes is None or monotonic() - self._changes[0] > _FRESH:
+        known = self._changes
+        if known is None or monotonic() - known[0] > _FRESH:
             changed = read_changes(self._repository).files
             shown = [
                 Demonstration(file.path, FileText(file.before).utf8, FileText(file.after).utf8)
                 for file in changed
                 if file.before is not None and file.after is not None
             ]
-            self._changes = monotonic(), shown
-        return [each for each in self._changes[1] if each.path not in open_paths][:_MAX_CHANGED]
+            known = self._changes = monotonic(), shown
+        return [each for each in known[1] if each.path not in open_paths][:_MAX_CHANGED]
 
 
 def stamp_of(path: Path) -> Stamp:
