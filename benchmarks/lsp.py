@@ -5,8 +5,9 @@ A script plays an editor with one server and one clone:
 - start: from starting the process to the answer of `initialize`, in seconds, and the processor's share of it;
 - memory: the resident memory when the first document is open and nothing happens;
 - typing: changes of one document, ten per second, in bursts with pauses after which the server searches. After every
-  change, the script asks for the actions at the cursor as an editor does for its light bulb. The time until the answer is
-  what a person could notice. The same questions are asked while nothing else happens, as a measure of the machine.
+  change, the script asks for the actions at the cursor as an editor does for its light bulb. The time until the answer
+  is what a person could notice. The same questions are asked while nothing else happens, as a measure of the machine;
+- work: the processor's time of a burst, with all its changes, questions and searches;
 - places: from the last change of a burst to the offer for it, without the pause that the server waits for.
 
 One change in every burst is a real edit: an occurrence of `--old` in the document becomes `--new`.
@@ -73,7 +74,7 @@ class TypingEditor:
         """End the server."""
         await self.client.shutdown_async(None)
         self.client.exit(None)
-        await self.client.stop()
+        await self.client.stop()  # type: ignore[no-untyped-call]
 
     def open(self) -> None:
         """Open the document."""
@@ -138,9 +139,12 @@ async def measure(folder: Path, file: Path, old: str, new: str) -> dict[str, obj
     calm = [(await editor.ask(0))[0] for _ in range(100)]
     places = [number for number, text in enumerate(editor.lines) if old in text][:BURSTS]
     times: list[float] = []
+    work: list[float] = []
     offers: list[float] = []
     for line in places:
+        before = sum(editor.process.cpu_times()[:2])
         some, offer = await burst(editor, line, old, new)
+        work.append(sum(editor.process.cpu_times()[:2]) - before)
         times += some
         offers += [] if offer is None else [offer]
     after = editor.process.memory_info().rss
@@ -153,6 +157,7 @@ async def measure(folder: Path, file: Path, old: str, new: str) -> dict[str, obj
         "answers in calm, ms": quantiles(calm),
         "answers while typing, ms": quantiles(times),
         "from the last key to the offer, without the pause, ms": quantiles(offers),
+        "processor seconds of a burst": [round(each, 2) for each in work],
         "offers": f"{len(offers)} of {len(places)} bursts",
     }
 

@@ -100,7 +100,8 @@ def find_suggestions(
     """Return the patterns by name, each with its suggestions; all patterns must have a rule and evidence.
 
     With `recount`, the evidence of each pattern gets the number of remaining matches, for which `files` must be all
-    files. Of overlapping matches, the one whose pattern has the highest confidence is kept. `progress` receives the number of files done, the total, and the places found.
+    files. Of overlapping matches, the one whose pattern has the highest confidence is kept. `progress` receives the
+    number of files done, the total, and the places found.
     """
     by_language: dict[str, list[File]] = defaultdict(list)
     for file in files:

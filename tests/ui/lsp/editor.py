@@ -42,20 +42,20 @@ class Editor:
         self.encoding = str(getattr(encoding, "value", encoding) or "utf-16")
 
     def _answer(self) -> None:
-        @self.client.feature(types.WORKSPACE_APPLY_EDIT)
+        @self.client.feature(types.WORKSPACE_APPLY_EDIT)  # type: ignore[untyped-decorator]
         def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
             self.applied.append(params)
             self.apply(params.edit)
             return types.ApplyWorkspaceEditResult(applied=True)
 
-        @self.client.feature(types.CLIENT_REGISTER_CAPABILITY)
+        @self.client.feature(types.CLIENT_REGISTER_CAPABILITY)  # type: ignore[untyped-decorator]
         def register(params: types.RegistrationParams) -> None:
             self.registered += params.registrations
 
     async def stop(self) -> None:
         """End the server as the protocol says."""
         await self.client.shutdown_session()
-        await self.client.stop()
+        await self.client.stop()  # type: ignore[no-untyped-call]
 
     def add(self, folder: Path) -> None:
         """Add a folder to the workspace."""
@@ -142,11 +142,10 @@ class Editor:
         params = types.ExecuteCommandParams(command, list(arguments))
         return await asyncio.wait_for(self.client.workspace_execute_command_async(params), SECONDS)
 
-    async def configure(self, settings: Any) -> None:
-        """Change the settings, tell the server, and wait until it knows them."""
+    def configure(self, settings: Any) -> None:
+        """Change the settings, and tell the server."""
         self.client.set_configuration({"editvec": settings})
         self.client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"editvec": settings}))
-        await asyncio.sleep(0.1)
 
     def apply(self, edit: types.WorkspaceEdit) -> None:
         """Make the edits: in open documents as one change, in other files on the disk. Versions must be right."""
@@ -228,11 +227,9 @@ def make_editor() -> Editor:
 
     def action_or_command(value: Any, _: type) -> types.CodeAction | types.Command:
         # lsprotocol takes an action that has a command for a command.
-        is_command = isinstance(value.get("command"), str)
-        found: types.CodeAction | types.Command = converter.structure(
-            value, types.Command if is_command else types.CodeAction
-        )
-        return found
+        if isinstance(value.get("command"), str):
+            return converter.structure(value, types.Command)
+        return converter.structure(value, types.CodeAction)
 
     converter.register_structure_hook(Union[types.Command, types.CodeAction], action_or_command)  # noqa: UP007
     return Editor(client)

@@ -240,6 +240,20 @@ async def test_the_edit_of_one_folder_is_not_offered_in_another(editor: Editor, 
     editor.remove(other.path)
 
 
+async def test_settings_change_while_the_server_runs(editor: Editor, project: Repo) -> None:
+    orders = project.path / "tests/test_orders.py"
+    uri = editor.open(orders)
+    editor.replace(orders, "assertEquals", "assertEqual", 2)
+    await editor.wait_for_hints(orders, [11, 15, 19, 23])
+    editor.configure({"idleSeconds": 0.1, "hints": "information"})
+    seen = editor.client.diagnostics
+    await editor.until(lambda: {each.severity for each in seen[uri]} == {types.DiagnosticSeverity.Information})
+    editor.configure({"idleSeconds": 0.1, "hints": "off", "idelSeconds": 1})
+    await editor.wait_for_hints(orders, [])
+    await editor.until(lambda: any("Did you mean idleSeconds?" in each.message for each in editor.client.log_messages))
+    editor.configure({"idleSeconds": 0.1})
+
+
 async def test_requests_for_documents_that_are_gone_are_answered(editor: Editor, project: Repo) -> None:
     orders = project.path / "tests/test_orders.py"
     editor.open(orders)

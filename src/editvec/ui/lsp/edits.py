@@ -140,7 +140,7 @@ def workspace_edit(planned: PlannedEdits, client: ClientFacts, encoding: str) ->
 
 
 def _annotations(planned: PlannedEdits) -> dict[str, types.ChangeAnnotation]:
-    """Return what the annotations mean. A client shows the edits to be confirmed without a tick, the others with one."""
+    """Return what the annotations mean. A client shows edits to be confirmed without a tick, others with one."""
     confidences = [confidence for file in planned.files for _, confidence in file.edits]
     groups: tuple[tuple[str, str, bool, Callable[[float], bool]], ...] = (
         (SURE, f"Same change, {LIKELY:.0%} or better", False, lambda each: each >= LIKELY),

@@ -47,8 +47,7 @@ def _initialize(ls: EditvecServer, params: types.InitializeParams) -> None:
 
 async def _initialized(ls: EditvecServer, params: types.InitializedParams) -> None:
     ls.worker.submit(warm_up)
-    await ls.watch()
-    await ls.configure()
+    await asyncio.gather(ls.configure(), ls.watch())
 
 
 def _shutdown(ls: EditvecServer, params: None) -> None:

@@ -26,7 +26,7 @@ _MAX_POSSIBLE = 30
 
 
 def diagnostics(root: WorkspaceRoot, path: str, data: bytes, version: int | None) -> list[types.Diagnostic]:
-    """Return the diagnostics of a file in order: where the edit just made belongs, too, and where learned patterns are due."""
+    """Return the diagnostics of a file in order, for offers that are hinted and for due patterns."""
     severity = _SEVERITY.get(root.settings.hints)
     if severity is None:
         return []

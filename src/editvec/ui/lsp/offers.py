@@ -27,6 +27,8 @@ from editvec.vcs.filters import is_vendored
 
 _MAX_LIVE = 3
 """Maximum number of different edits that are finished at the same time; the last ones made come first."""
+_MAX_EVERYTHING = 12
+"""The same if all edits since HEAD are finished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def find_offers(
     live = [each for each in intents_of(edits) if everything or _lines_of(each) & touched]
     live.sort(key=lambda intent: (not _lines_of(intent) & last, -len(intent.edits)))
     offers = []
-    for intent in live if everything else live[:_MAX_LIVE]:
+    for intent in live[: _MAX_EVERYTHING if everything else _MAX_LIVE]:
         ticket.check()
         if refused.is_muted(edit_id(intent)):
             continue

@@ -217,7 +217,8 @@ class WorkspaceRoot:
                 files = [
                     File(path, language.name, data)
                     for path, data in texts.items()
-                    if (known.get(path) != data or learned.num_reads != num_reads) and (language := language_of(path)) is not None
+                    if (known.get(path) != data or learned.num_reads != num_reads)
+                    and (language := language_of(path)) is not None
                 ]
             ticket.check()
             found = due_places(patterns, files)

@@ -5,6 +5,7 @@ Only the worker thread uses it.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -22,6 +23,8 @@ from editvec.vcs.worktree import read_file, worktree_paths
 
 _FRESH = 10.0
 """Seconds after which the list of files and the changes since HEAD are read again even if nobody told of a change."""
+_FRESH_HEAD = 1.0
+"""Seconds after which git is asked for HEAD again."""
 _MAX_CHANGED = 60
 """Maximum number of changed files that are not open in the editor and count as shown."""
 
@@ -52,12 +55,14 @@ class TreeFiles:
         self._overlay: dict[str, SearchedFile] = {}
         self._heads: dict[str, bytes | None] = {}
         self._head = b""
+        self._head_time = -math.inf
         self._changes: tuple[float, list[Demonstration]] | None = None
 
     def forget(self) -> None:
         """Read the list of files and the changes again when they are next needed."""
         self._listings.clear()
         self._changes = None
+        self._head_time = -math.inf
 
     def release(self) -> None:
         """Keep the texts of the files, and release what searching them has cached."""
@@ -108,14 +113,16 @@ class TreeFiles:
 
     def head(self, path: str) -> bytes | None:
         """Return a file as HEAD has it, as UTF-8; None if it has none."""
-        head = self._repository.attempt("rev-parse", "--verify", "--quiet", "HEAD").stdout.strip()
-        if head != self._head:
-            self._head = head
-            self._heads.clear()
-        if head and path not in self._heads:
+        if monotonic() - self._head_time > _FRESH_HEAD:
+            head = self._repository.attempt("rev-parse", "--verify", "--quiet", "HEAD").stdout.strip()
+            self._head_time = monotonic()
+            if head != self._head:
+                self._head = head
+                self._heads.clear()
+        if self._head and path not in self._heads:
             blobs = Blobs(self._repository, MAX_TEXT_BYTES)
             try:
-                data = None if "\n" in path else blobs.read(head + b":" + path.encode("utf-8", "surrogateescape"))
+                data = None if "\n" in path else blobs.read(self._head + b":" + path.encode("utf-8", "surrogateescape"))
             finally:
                 blobs.close()
             self._heads[path] = None if data is None else without_bom(FileText(data).utf8)
