@@ -25,6 +25,8 @@ pytestmark = [
 HEAD = "# 😀 é\n"
 """A first line with characters of one to four bytes, one of them beyond the basic plane."""
 WIDE = "".join(f"def test_{n}():\n    print('😀é'); self.assertEquals(total({n}), {n * 10})\n\n\n" for n in range(6))
+ONE = pytest.mark.parametrize("any_editor", ["neovim"], indirect=True)
+"""For what does not depend on what the client can do."""
 EDITORS = {"visual-studio-code": "utf-16", "neovim": "utf-8", "emacs": "utf-32"}
 
 
@@ -129,6 +131,7 @@ async def test_hints_come_after_the_second_edit_and_go_with_the_last_place(edito
     await editor.wait_for_hints(orders, [])
 
 
+@ONE
 async def test_an_undo_or_a_redo_offers_nothing(editor: Editor, project: Repo) -> None:
     orders = project.path / "tests/test_orders.py"
     editor.open(orders)
@@ -143,6 +146,7 @@ async def test_an_undo_or_a_redo_offers_nothing(editor: Editor, project: Repo) -
     await editor.wait_for_hints(orders, [11, 15, 23])
 
 
+@ONE
 async def test_what_the_user_took_back_is_not_offered_again(editor: Editor, project: Repo) -> None:
     orders = project.path / "tests/test_orders.py"
     editor.open(orders)
@@ -155,6 +159,7 @@ async def test_what_the_user_took_back_is_not_offered_again(editor: Editor, proj
     assert editor.hints(orders) == [15, 19, 23]
 
 
+@ONE
 async def test_a_refused_place_stays_refused_when_it_moves(editor: Editor, project: Repo) -> None:
     orders = project.path / "tests/test_orders.py"
     editor.open(orders)
@@ -170,6 +175,7 @@ async def test_a_refused_place_stays_refused_when_it_moves(editor: Editor, proje
     assert 17 not in editor.hints(orders)
 
 
+@ONE
 async def test_a_muted_edit_is_not_offered(editor: Editor, project: Repo) -> None:
     orders = project.path / "tests/test_orders.py"
     editor.open(orders)
@@ -180,6 +186,7 @@ async def test_a_muted_edit_is_not_offered(editor: Editor, project: Repo) -> Non
     assert await editor.actions(orders, "assertEqual(") == {}
 
 
+@ONE
 async def test_an_incomplete_edit_offers_nothing(editor: Editor, project: Repo) -> None:
     orders = project.path / "tests/test_orders.py"
     editor.open(orders)
@@ -189,6 +196,7 @@ async def test_an_incomplete_edit_offers_nothing(editor: Editor, project: Repo) 
     assert len(await editor.offered(orders, "assertEqual(")) == 1
 
 
+@ONE
 async def test_only_the_asked_kinds_are_answered(editor: Editor, project: Repo) -> None:
     orders = project.path / "tests/test_orders.py"
     editor.open(orders)
@@ -199,6 +207,7 @@ async def test_only_the_asked_kinds_are_answered(editor: Editor, project: Repo) 
     assert await editor.actions(orders, "assertEqual(", only=["source.fixAll"]) == {}
 
 
+@ONE
 async def test_the_palette_finishes_what_the_editor_does_not_know(editor: Editor, project: Repo) -> None:
     orders, users = project.path / "tests/test_orders.py", project.path / "tests/test_users.py"
     project.write({"tests/test_users.py": USERS.replace("assertEquals", "assertEqual", 2)})
@@ -207,6 +216,7 @@ async def test_the_palette_finishes_what_the_editor_does_not_know(editor: Editor
     assert "assertEquals" not in editor.text(users)
 
 
+@ONE
 async def test_the_palette_explains_and_describes(editor: Editor, project: Repo) -> None:
     orders = project.path / "tests/test_orders.py"
     uri = editor.open(orders)
@@ -218,6 +228,7 @@ async def test_the_palette_explains_and_describes(editor: Editor, project: Repo)
     assert f'"position encoding": "{editor.encoding}"' in about and str(project.path) in about
 
 
+@ONE
 async def test_files_outside_the_workspace_get_no_answer(editor: Editor, make_repo: Callable[..., Repo]) -> None:
     other = make_repo("other")
     other.commit({"a.py": ORDERS})
@@ -228,6 +239,7 @@ async def test_files_outside_the_workspace_get_no_answer(editor: Editor, make_re
     editor.close(file)
 
 
+@ONE
 async def test_the_edit_of_one_folder_is_not_offered_in_another(editor: Editor, make_repo: Callable[..., Repo]) -> None:
     other = make_repo("other")
     other.commit({"a.py": ORDERS})
@@ -240,6 +252,7 @@ async def test_the_edit_of_one_folder_is_not_offered_in_another(editor: Editor, 
     editor.remove(other.path)
 
 
+@ONE
 async def test_settings_change_while_the_server_runs(editor: Editor, project: Repo) -> None:
     orders = project.path / "tests/test_orders.py"
     uri = editor.open(orders)
@@ -252,6 +265,26 @@ async def test_settings_change_while_the_server_runs(editor: Editor, project: Re
     await editor.wait_for_hints(orders, [])
     await editor.until(lambda: any("Did you mean idleSeconds?" in each.message for each in editor.client.log_messages))
     editor.configure({"idleSeconds": 0.1})
+
+
+async def test_files_are_watched_if_the_client_does_that(editor: Editor) -> None:
+    if editor.encoding == EDITORS["neovim"]:
+        assert editor.registered == []
+        return
+    await editor.until(lambda: bool(editor.registered))
+    (registered,) = editor.registered
+    assert registered.method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+    assert "**/.editvec/patterns.json" in str(registered.register_options)
+
+
+@ONE
+async def test_learning_is_a_command_with_progress(editor: Editor, project: Repo) -> None:
+    uri = editor.open(project.path / "app.py")
+    await editor.run("editvec.learn", {"uri": uri})
+    assert editor.client.messages[-1].message == "editvec: 0 patterns with a verified rule."
+    (reports,) = editor.client.progress_reports.values()
+    assert [type(each).__name__ for each in reports] == ["WorkDoneProgressBegin", "WorkDoneProgressEnd"]
+    assert (project.path / ".editvec/patterns.json").exists()
 
 
 async def test_requests_for_documents_that_are_gone_are_answered(editor: Editor, project: Repo) -> None:

@@ -127,7 +127,7 @@ class DocumentActions:
 
     def _add_due(self, lines: set[int], positions: Positions, given: Sequence[types.Diagnostic]) -> None:
         shown = {place_key(each) for offer in self.root.offers for each in offer.suggestions}
-        for due in self.root.due_in(self.path):
+        for due in self.root.due_in(self.path, self.buffer.data):
             if lines_of(due.suggestion) & lines and place_key(due.suggestion) not in shown:
                 own = due_pattern(due, self.buffer.data, positions, _HINT, self.buffer.version)
                 same = _same(own, given)

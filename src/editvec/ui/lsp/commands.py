@@ -201,7 +201,7 @@ async def _explain(ls: EditvecServer, *arguments: Any) -> dict[str, Any]:
             likely = sum(each.confidence >= LIKELY for each in offer.suggestions)
             lines.append(f"{offer.summary}: made at {where}; {likely} likely of {places(len(offer.suggestions))}")
             lines += [f"  {each.path}:{each.line}: {each.confidence:.0%}, {each.why}" for each in here[:20]]
-    for due in root.due_in(path):
+    for due in root.due_in(path, document[2].data) if document is not None else ():
         if line is None or line in lines_of(due.suggestion):
             pattern = due.pattern
             lines.append(f"{pattern.name}: {pattern.before} → {pattern.after}: {due.suggestion.why}")

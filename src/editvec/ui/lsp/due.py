@@ -33,6 +33,14 @@ class DuePlace:
         return self.suggestion.confidence >= LIKELY
 
 
+@dataclass(frozen=True, slots=True)
+class DueFile:
+    """A text that was searched, with the places where patterns are due."""
+
+    data: bytes
+    places: Sequence[DuePlace]
+
+
 class LearnedPatterns:
     """The patterns of a work tree, read again when they are learned again."""
 

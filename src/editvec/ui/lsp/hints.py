@@ -39,7 +39,7 @@ def diagnostics(root: WorkspaceRoot, path: str, data: bytes, version: int | None
         if each.path == path
     ]
     taken = [(each.range.start, each.range.end) for each in found]
-    for due in root.due_in(path):
+    for due in root.due_in(path, data):
         diagnostic = due_pattern(due, data, positions, severity, version)
         if (diagnostic.range.start, diagnostic.range.end) not in taken:
             found.append(diagnostic)

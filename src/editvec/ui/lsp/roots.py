@@ -16,9 +16,9 @@ from time import perf_counter
 
 from editvec.core.errors import UserError
 from editvec.suggest.complete import LIKELY
-from editvec.syntax.languages import language_of
+from editvec.suggest.locate import SearchedFile
 from editvec.ui.lsp.buffers import OpenBuffer
-from editvec.ui.lsp.due import DuePlace, LearnedPatterns, due_places
+from editvec.ui.lsp.due import DueFile, DuePlace, LearnedPatterns, due_places
 from editvec.ui.lsp.edits import TextSource
 from editvec.ui.lsp.offers import BufferSnapshot, Offer, SearchLimits, find_offers, is_excluded, line_change
 from editvec.ui.lsp.refusals import RefusedPlaces, SuggestionPace
@@ -52,9 +52,8 @@ class WorkspaceRoot:
         self.refused = RefusedPlaces()
         self.pace = SuggestionPace()
         self.offers: list[Offer] = []
-        self.due: dict[str, list[DuePlace]] = {}
-        """Due places by path; of open documents only if `due_texts` is their text."""
-        self.due_texts: dict[str, bytes] = {}
+        self.due: dict[str, DueFile] = {}
+        """What was last searched for due places, by path."""
         self.is_undone = False
         """Whether the last change of a document was an undo or a redo, after which nothing is offered."""
         self.problem = ""
@@ -73,7 +72,6 @@ class WorkspaceRoot:
         self.settings = settings
         self.learned = LearnedPatterns(self.top, settings.patterns_folder)
         self.due.clear()
-        self.due_texts.clear()
 
     def open(self, path: str, buffer: OpenBuffer) -> None:
         """Take note that a document was opened."""
@@ -86,7 +84,6 @@ class WorkspaceRoot:
         if buffer is not None:
             self.refused.move(path, buffer.rested, buffer.data)
         self.due.pop(path, None)
-        self.due_texts.pop(path, None)
         self._ticket.cancel()
         self.search_soon(self.settings.idle_seconds)
 
@@ -164,7 +161,7 @@ class WorkspaceRoot:
             return
         except UserError as error:
             self.problem = str(error)
-            offers, due = [], {}
+            offers, due = [], self.due
         else:
             self.problem = ""
         if ticket.is_cancelled:
@@ -172,9 +169,7 @@ class WorkspaceRoot:
         self.seconds = [*self.seconds[-99:], perf_counter() - started]
         self._note_accepted(snapshots)
         self.offers, self._versions = offers, versions
-        self.due.update(due)
-        self._num_reads = self.learned.num_reads
-        self.due_texts.update({each.path: each.data for each in snapshots})
+        self.due, self._num_reads = due, self.learned.num_reads
         self._release_later()
         self._changed(self)
 
@@ -201,28 +196,23 @@ class WorkspaceRoot:
         find = self._find(self._snapshots(), SearchTicket(), everything=True)
         return await asyncio.get_running_loop().run_in_executor(self._worker, find)
 
-    def _find_due(
-        self, snapshots: list[BufferSnapshot], ticket: SearchTicket
-    ) -> Callable[[], dict[str, list[DuePlace]]]:
-        known, learned, num_reads = dict(self.due_texts), self.learned, self._num_reads
+    def _find_due(self, snapshots: list[BufferSnapshot], ticket: SearchTicket) -> Callable[[], dict[str, DueFile]]:
+        """Return a function that finds the due places of all files in the scope; files as before are not searched."""
+        known, learned, num_reads = self.due, self.learned, self._num_reads
         texts = {each.path: each.data for each in snapshots}
         tree, settings = self.tree, self.settings
 
-        def find() -> dict[str, list[DuePlace]]:
+        def find() -> dict[str, DueFile]:
             patterns = learned.patterns() if settings.patterns else []
-            if settings.scope == "workspace":
-                spoken = {each.language for each in patterns}
-                files = [File(each.path, each.language, each.data) for each in tree.files(spoken, (), texts, ticket)]
-            else:
-                files = [
-                    File(path, language.name, data)
-                    for path, data in texts.items()
-                    if (known.get(path) != data or learned.num_reads != num_reads)
-                    and (language := language_of(path)) is not None
-                ]
+            files = tree.files({each.language for each in patterns}, (), texts, ticket) if patterns else []
+            if settings.scope == "openFiles":
+                files = [each for each in files if each.path in texts]
+            before = known if learned.num_reads == num_reads else {}
+            same = {each.path: before[each.path] for each in files if _is_same(before.get(each.path), each)}
+            new = [File(each.path, each.language, each.data) for each in files if each.path not in same]
             ticket.check()
-            found = due_places(patterns, files)
-            return {file.path: found.get(file.path, []) for file in files}
+            found = due_places(patterns, new)
+            return same | {file.path: DueFile(file.data, found.get(file.path, ())) for file in new}
 
         return find
 
@@ -230,18 +220,15 @@ class WorkspaceRoot:
         """Look for due places again, because the patterns or the files have changed."""
         self.tree.forget()
         self.due.clear()
-        self.due_texts.clear()
         self.search_soon(self.settings.idle_seconds)
 
-    def due_in(self, path: str) -> list[DuePlace]:
-        """Return the due places of a file, or of a document if it has not changed since they were found."""
-        buffer = self.buffers.get(path)
-        if buffer is not None and self.due_texts.get(path) != buffer.data:
-            return []
-        if is_excluded(path, self.settings.exclude):
+    def due_in(self, path: str, data: bytes) -> list[DuePlace]:
+        """Return the due places of a file, if `data` is the text in which they were found."""
+        known = self.due.get(path)
+        if known is None or known.data != data or is_excluded(path, self.settings.exclude):
             return []
         wanted = self.wants(path)
-        return [each for each in self.due.get(path, []) if buffer is None or wanted(each, buffer.data)]
+        return [each for each in known.places if wanted(each, data)]
 
     def wants(self, path: str) -> Callable[[DuePlace, bytes], bool]:
         """Return a function that says whether a due place of a file, given its text, was not refused."""
@@ -257,11 +244,11 @@ class WorkspaceRoot:
     def paths_with_places(self) -> set[str]:
         """Return the paths of the files that have places with hints."""
         hinted = {each.path for offer in self.offers if self.hinted(offer) for each in offer.suggestions}
-        return hinted | {path for path, found in self.due.items() if found}
+        return hinted | {path for path, known in self.due.items() if known.places}
 
     def refuse(self, rule: str, path: str, line: int, data: bytes) -> None:
         """Remember that an edit does not belong to a line, whichever rule suggests it there, and look again."""
-        rules = {rule} | {each.pattern.id for each in self.due_in(path) if each.suggestion.line == line}
+        rules = {rule} | {each.pattern.id for each in self.due_in(path, data) if each.suggestion.line == line}
         rules |= {offer.id for offer in self.offers if offer.without(path, line) != offer}
         for each in rules:
             self.refused.add(each, path, line, data)
@@ -303,3 +290,7 @@ class WorkspaceRoot:
         """Return whether the places of an offer get hints: the edit was made often enough, and some are likely."""
         often = len(offer.shown) >= self.settings.hints_after
         return often and any(each.confidence >= LIKELY for each in offer.suggestions)
+
+
+def _is_same(known: DueFile | None, file: SearchedFile) -> bool:
+    return known is not None and known.data == file.data
