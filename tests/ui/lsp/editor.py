@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 from pytest_lsp.client import client_capabilities, make_test_lsp_client
 
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 class Editor:

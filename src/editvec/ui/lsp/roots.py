@@ -204,9 +204,8 @@ class WorkspaceRoot:
 
         def find() -> dict[str, DueFile]:
             patterns = learned.patterns() if settings.patterns else []
-            files = tree.files({each.language for each in patterns}, (), texts, ticket) if patterns else []
-            if settings.scope == "openFiles":
-                files = [each for each in files if each.path in texts]
+            spoken, only_open = {each.language for each in patterns}, settings.scope == "openFiles"
+            files = tree.files(spoken, (), texts, ticket, only_open=only_open) if patterns else []
             before = known if learned.num_reads == num_reads else {}
             same = {each.path: before[each.path] for each in files if _is_same(before.get(each.path), each)}
             new = [File(each.path, each.language, each.data) for each in files if each.path not in same]

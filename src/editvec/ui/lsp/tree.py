@@ -86,10 +86,14 @@ class TreeFiles:
         endings: Collection[str],
         overlay: Mapping[str, bytes],
         ticket: SearchTicket,
+        *,
+        only_open: bool = False,
     ) -> list[SearchedFile]:
         """Return the files in some languages, with the texts of open documents in place of those on the disk."""
         found = []
         for path, language in self.paths(languages, endings):
+            if only_open and path not in overlay:
+                continue
             ticket.check()
             file = self._open(path, language, overlay[path]) if path in overlay else self._read(path, language)
             if file is not None:
