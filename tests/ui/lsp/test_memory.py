@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,3 +122,12 @@ def test_settings_come_from_several_sources() -> None:
     assert settings == EditorSettings(exclude=("a/*",))
     assert len(problems) == 3
     assert "Did you mean idleSeconds?" in problems[0] and "maxPlaces" in problems[1] and "hints" in problems[2]
+
+
+def test_the_first_answer_loads_no_engine() -> None:
+    code = (
+        "import sys, editvec.ui.lsp.handlers\n"
+        "print([name for name in ('numpy', 'tree_sitter', 'jinja2', 'rich', 'yaml') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -14,14 +14,11 @@ from editvec.ui.lsp.buffers import OpenBuffer
 from editvec.ui.lsp.clients import ClientFacts
 from editvec.ui.lsp.edits import places
 from editvec.ui.lsp.hints import change_of, due_pattern, fix_of, next_place
+from editvec.ui.lsp.names import APPLY, FIX_ALL, MUTE, QUICK_FIX, REFUSE, REWRITE
 from editvec.ui.lsp.offers import Offer, place_key
 from editvec.ui.lsp.positions import Positions
 from editvec.ui.lsp.roots import WorkspaceRoot
 
-QUICK_FIX, REWRITE = types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite
-FIX_ALL = "source.fixAll.editvec"
-KINDS = (QUICK_FIX, REWRITE, FIX_ALL)
-APPLY, REFUSE, MUTE = "editvec.applyPlaces", "editvec.refuse", "editvec.mute"
 _TITLE = "editvec: "
 _HINT = types.DiagnosticSeverity.Hint
 

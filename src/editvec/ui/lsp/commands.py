@@ -10,6 +10,7 @@ import json
 import platform
 import secrets
 import sys
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from lsprotocol import types
@@ -18,36 +19,26 @@ from editvec.core.about import __version__
 from editvec.core.errors import UserError
 from editvec.rewrite.undo import undo
 from editvec.suggest.complete import LIKELY, without_overlaps
-from editvec.ui.lsp.actions import APPLY, MUTE, REFUSE, OfferChoice, choose, lines_of
+from editvec.ui.lsp import names
+from editvec.ui.lsp.actions import OfferChoice, choose, lines_of
+from editvec.ui.lsp.answers import WAIT
 from editvec.ui.lsp.edits import PlannedEdits, places, workspace_edit, write_files
 from editvec.ui.lsp.offers import Offer
 from editvec.ui.lsp.roots import WorkspaceRoot
 from editvec.ui.lsp.serving import EditvecServer
 
-FINISH, LEARN, UNDO = "editvec.finish", "editvec.learn", "editvec.undo"
-EXPLAIN, DEBUG = "editvec.explain", "editvec.debugInformation"
 _LABEL = "editvec: make the same change"
-_WAIT = 1.5
 _NOTHING = "editvec: no other place looks like the edits that you made."
 
 
-def register_commands(server: EditvecServer) -> None:
-    """Make a server answer its commands."""
-    for name, handler in (
-        (APPLY, _apply),
-        (REFUSE, _refuse),
-        (MUTE, _mute),
-        (FINISH, _finish),
-        (LEARN, _learn),
-        (UNDO, _undo),
-        (EXPLAIN, _explain),
-        (DEBUG, _debug),
-    ):
-        server.command(name)(handler)
+async def run_command(ls: EditvecServer, name: str, arguments: Sequence[Any]) -> Any:
+    """Carry out a command; its argument, which may be missing, is an object.
 
-
-def _request(arguments: tuple[Any, ...]) -> dict[str, Any]:
-    return dict(arguments[0]) if arguments and isinstance(arguments[0], dict) else {}
+    Raises:
+        UserError: The command cannot be carried out, with what to do instead.
+    """
+    request = dict(arguments[0]) if arguments and isinstance(arguments[0], dict) else {}
+    return await _COMMANDS[name](ls, request)
 
 
 def _root(ls: EditvecServer, request: dict[str, Any]) -> WorkspaceRoot:
@@ -65,11 +56,10 @@ def _say(ls: EditvecServer, message: str, *, wrong: bool = False) -> dict[str, A
     return {"message": message}
 
 
-async def _apply(ls: EditvecServer, *arguments: Any) -> dict[str, Any]:
+async def _apply(ls: EditvecServer, request: dict[str, Any]) -> dict[str, Any]:
     """Make the changes of an offer."""
-    request = _request(arguments)
     root = _root(ls, request)
-    await root.fresh(_WAIT)
+    await root.fresh(WAIT)
     offer = next((each for each in root.offers if each.id == request.get("offer")), None)
     choice = None if offer is None else choose(root, offer, ls.client)
     if choice is None:
@@ -111,24 +101,22 @@ async def _send(ls: EditvecServer, planned: PlannedEdits) -> types.ApplyWorkspac
     return await ls.workspace_apply_edit_async(params)
 
 
-def _refuse(ls: EditvecServer, *arguments: Any) -> None:
+async def _refuse(ls: EditvecServer, request: dict[str, Any]) -> None:
     """Remember that an edit does not belong to a line of a document."""
-    request = _request(arguments)
     document = ls.document(str(request.get("uri")))
     if document is not None:
         root, path, buffer = document
         root.refuse(str(request.get("rule")), path, int(request.get("line", 0)), buffer.data)
 
 
-def _mute(ls: EditvecServer, *arguments: Any) -> None:
+async def _mute(ls: EditvecServer, request: dict[str, Any]) -> None:
     """Suggest an edit no more; of a learned pattern, for good."""
-    request = _request(arguments)
     _root(ls, request).mute(str(request.get("rule")))
 
 
-async def _finish(ls: EditvecServer, *arguments: Any) -> dict[str, Any]:
+async def _finish(ls: EditvecServer, request: dict[str, Any]) -> dict[str, Any]:
     """Make the same changes everywhere for all edits since HEAD."""
-    root = _root(ls, _request(arguments))
+    root = _root(ls, request)
     offers = await root.find_everything()
     suggestions = without_overlaps(each for offer in offers for each in offer.suggestions)
     texts = {path: text for offer in offers for path, text in offer.texts.items()}
@@ -139,9 +127,9 @@ async def _finish(ls: EditvecServer, *arguments: Any) -> dict[str, Any]:
     return await _carry_out(ls, root, choice)
 
 
-async def _learn(ls: EditvecServer, *arguments: Any) -> dict[str, Any]:
+async def _learn(ls: EditvecServer, request: dict[str, Any]) -> dict[str, Any]:
     """Learn the patterns of the history again, in a process of its own, which the user can stop."""
-    root = _root(ls, _request(arguments))
+    root = _root(ls, request)
     token = secrets.token_hex(8)
     if ls.client.has_progress:
         await ls.work_done_progress.create_async(token)
@@ -171,9 +159,9 @@ def _stop(process: asyncio.subprocess.Process) -> None:
         process.terminate()
 
 
-async def _undo(ls: EditvecServer, *arguments: Any) -> dict[str, Any]:
+async def _undo(ls: EditvecServer, request: dict[str, Any]) -> dict[str, Any]:
     """Take back what was last written to the disk, by the server or by the command line."""
-    root = _root(ls, _request(arguments))
+    root = _root(ls, request)
     done = await asyncio.to_thread(undo, root.top)
     root.tree.forget()
     root.search_soon(root.settings.idle_seconds)
@@ -185,11 +173,10 @@ async def _undo(ls: EditvecServer, *arguments: Any) -> dict[str, Any]:
     return _say(ls, f"editvec: {places(done.num_places)} of {done.verb} taken back{refused}.", wrong=bool(done.refused))
 
 
-async def _explain(ls: EditvecServer, *arguments: Any) -> dict[str, Any]:
+async def _explain(ls: EditvecServer, request: dict[str, Any]) -> dict[str, Any]:
     """Say why a place at a line is suggested; `line` is counted from 0, as the protocol does."""
-    request = _request(arguments)
     root = _root(ls, request)
-    await root.fresh(_WAIT)
+    await root.fresh(WAIT)
     document = ls.document(str(request.get("uri")))
     path = document[1] if document is not None else ""
     line = request["line"] + 1 if isinstance(request.get("line"), int) else None
@@ -208,7 +195,7 @@ async def _explain(ls: EditvecServer, *arguments: Any) -> dict[str, Any]:
     return _say(ls, "\n".join(lines) or "editvec: nothing is suggested here.")
 
 
-def _debug(ls: EditvecServer, *arguments: Any) -> str:
+async def _debug(ls: EditvecServer, request: dict[str, Any]) -> str:
     """Return what helps to find out why the server does what it does."""
     facts = {
         "version": __version__,
@@ -236,3 +223,15 @@ def _about(root: WorkspaceRoot) -> dict[str, Any]:
         "searches": len(seconds),
         "median seconds": round(seconds[len(seconds) // 2], 3) if seconds else None,
     }
+
+
+_COMMANDS: dict[str, Callable[[EditvecServer, dict[str, Any]], Awaitable[Any]]] = {
+    names.APPLY: _apply,
+    names.REFUSE: _refuse,
+    names.MUTE: _mute,
+    names.FINISH: _finish,
+    names.LEARN: _learn,
+    names.UNDO: _undo,
+    names.EXPLAIN: _explain,
+    names.DEBUG: _debug,
+}

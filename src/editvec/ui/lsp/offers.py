@@ -110,6 +110,8 @@ def find_offers(
         offer = _offer(tree, intent, shown, overlay, refused, limits, ticket)
         if offer is not None:
             offers.append(_without_reverts(offer, buffers))
+        # The tokens of a search of a large tree take more memory than its texts, and little time to make again.
+        tree.release()
     return [each for each in offers if each.suggestions]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 
 from editvec.core.errors import UserError
-from editvec.suggest.complete import LIKELY
+from editvec.suggest.complete import LIKELY, POSSIBLE
 from editvec.suggest.locate import SearchedFile
 from editvec.ui.lsp.buffers import OpenBuffer
 from editvec.ui.lsp.due import DueFile, DuePlace, LearnedPatterns, due_places
@@ -26,9 +26,6 @@ from editvec.ui.lsp.settings import EditorSettings
 from editvec.ui.lsp.tree import TreeFiles
 from editvec.ui.lsp.worker import SearchCancelledError, SearchTicket
 from editvec.vcs.worktree import File
-
-_RELEASE_AFTER = 30.0
-"""Seconds without a search after which the memory that searching takes is released."""
 
 
 class WorkspaceRoot:
@@ -63,7 +60,6 @@ class WorkspaceRoot:
         self._num_reads = 0
         self._worker, self._changed = worker, changed
         self._timer: asyncio.TimerHandle | None = None
-        self._release: asyncio.TimerHandle | None = None
         self._ticket = SearchTicket()
         self._running: asyncio.Task[None] | None = None
 
@@ -118,8 +114,6 @@ class WorkspaceRoot:
         """Give up everything that is under way."""
         self._ticket.cancel()
         self.stop_timer()
-        if self._release is not None:
-            self._release.cancel()
 
     def search_now(self) -> asyncio.Task[None]:
         """Start a search, in place of one that is under way, and return it."""
@@ -143,11 +137,6 @@ class WorkspaceRoot:
         """Return whether what is offered belongs to the texts as they are."""
         return self._versions == {path: buffer.version for path, buffer in self.buffers.items()}
 
-    @property
-    def is_searching(self) -> bool:
-        """Return whether a search is under way or about to start."""
-        return self._timer is not None or (self._running is not None and not self._running.done())
-
     async def _search(self, ticket: SearchTicket) -> None:
         snapshots = self._snapshots()
         versions = {each.path: each.version for each in snapshots}
@@ -170,7 +159,6 @@ class WorkspaceRoot:
         self._note_accepted(snapshots)
         self.offers, self._versions = offers, versions
         self.due, self._num_reads = due, self.learned.num_reads
-        self._release_later()
         self._changed(self)
 
     def _snapshots(self) -> list[BufferSnapshot]:
@@ -186,7 +174,8 @@ class WorkspaceRoot:
         self, snapshots: list[BufferSnapshot], ticket: SearchTicket, *, everything: bool = False
     ) -> Callable[[], list[Offer]]:
         settings = self.settings
-        limits = SearchLimits(settings.min_confidence, settings.max_places, settings.exclude)
+        minimum = POSSIBLE if settings.min_confidence is None else settings.min_confidence
+        limits = SearchLimits(minimum, settings.max_places, settings.exclude)
         # The worker must not see a refusal appear in the middle of a search.
         refused = copy.deepcopy(self.refused)
         return partial(find_offers, self.tree, snapshots, refused, limits, ticket, everything=everything)
@@ -271,12 +260,6 @@ class WorkspaceRoot:
             for each in offer.suggestions:
                 if each.path in own and line_change(offer.texts[each.path], each) in own[each.path]:
                     self.pace.accepted()
-
-    def _release_later(self) -> None:
-        if self._release is not None:
-            self._release.cancel()
-        run = partial(self._worker.submit, self.tree.release)
-        self._release = asyncio.get_running_loop().call_later(_RELEASE_AFTER, run)
 
     def text_source(self) -> TextSource:
         """Return where the texts of the files are at this moment."""

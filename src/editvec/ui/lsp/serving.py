@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -14,14 +14,14 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.uris import from_fs_path, to_fs_path
 
 from editvec.core.about import __version__
-from editvec.core.text import FileText
 from editvec.rewrite.journal import top_of_files
-from editvec.ui.lsp.buffers import OpenBuffer
 from editvec.ui.lsp.clients import ClientFacts
-from editvec.ui.lsp.hints import diagnostics
-from editvec.ui.lsp.roots import WorkspaceRoot
 from editvec.ui.lsp.settings import SECTION, read_settings
 from editvec.ui.lsp.worker import make_worker
+
+if TYPE_CHECKING:
+    from editvec.ui.lsp.buffers import OpenBuffer
+    from editvec.ui.lsp.roots import WorkspaceRoot
 
 _log = logging.getLogger(__name__)
 _SWITCH = 0.001
@@ -68,6 +68,8 @@ class EditvecServer(LanguageServer):
         self._documents: dict[str, tuple[WorkspaceRoot, str]] = {}
         """The root and the path of open documents, by address."""
         self._has_folders = False
+        self._waiting: list[str] = []
+        """The folders that the client has named, until it is ready."""
         self._published: dict[str, list[types.Diagnostic]] = {}
         self.worker = make_worker()
 
@@ -82,11 +84,17 @@ class EditvecServer(LanguageServer):
         if not folders and params.root_uri:
             folders = [params.root_uri]
         self._has_folders = bool(folders)
-        for uri in folders:
+        self._waiting = folders
+
+    def open_folders(self) -> None:
+        """Serve the folders that the client named at the start."""
+        waiting, self._waiting = self._waiting, []
+        for uri in waiting:
             self.add_folder(uri)
 
     def change_folders(self, added: Iterable[str], removed: Iterable[str]) -> None:
         """Take over a change of the workspace."""
+        self.open_folders()
         self._has_folders = True
         for uri in removed:
             self.remove_folder(uri)
@@ -95,6 +103,8 @@ class EditvecServer(LanguageServer):
 
     def add_folder(self, uri: str) -> None:
         """Serve a folder, if it is in a git work tree."""
+        from editvec.ui.lsp.roots import WorkspaceRoot
+
         path = to_fs_path(uri)
         folder = Path(path).resolve() if path else None
         top = top_of_files(folder) if folder is not None and folder.is_dir() else None
@@ -149,6 +159,9 @@ class EditvecServer(LanguageServer):
 
     def open_document(self, document: types.TextDocumentItem) -> None:
         """Take over an opened document, if it is in a folder of the workspace."""
+        from editvec.ui.lsp.buffers import OpenBuffer
+
+        self.open_folders()
         path = to_fs_path(document.uri)
         file = Path(path).resolve() if path else None
         if file is None:
@@ -189,6 +202,8 @@ class EditvecServer(LanguageServer):
 
     def publish(self, root: WorkspaceRoot) -> None:
         """Send the diagnostics of a root's files, as far as they have changed."""
+        from editvec.ui.lsp.hints import diagnostics
+
         opened = {path: (buffer.uri, buffer.data, buffer.version) for path, buffer in root.buffers.items()}
         texts: dict[str, tuple[str, bytes, int | None]] = dict(opened)
         if root.settings.scope == "workspace":
@@ -232,6 +247,8 @@ class EditvecServer(LanguageServer):
 
 
 def _text_of(file: Path) -> bytes | None:
+    from editvec.core.text import FileText
+
     try:
         return FileText(file.read_bytes()).utf8
     except OSError:

@@ -13,7 +13,6 @@ import msgspec
 
 from editvec.core.errors import UserError
 from editvec.data.settings import changed
-from editvec.suggest.complete import POSSIBLE
 
 SECTION = "editvec"
 _CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
@@ -32,8 +31,8 @@ class EditorSettings(msgspec.Struct, frozen=True):
     """Severity of the diagnostics on due places; with `off`, there are only actions."""
     hints_after: Annotated[int, msgspec.Meta(ge=1, le=10)] = 2
     """Number of times that an edit must have been made before its other places get hints."""
-    min_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] = POSSIBLE
-    """Minimum confidence of a place."""
+    min_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    """Minimum confidence of a place; the default is that of `editvec finish`."""
     max_places: Annotated[int, msgspec.Meta(ge=1, le=2000)] = 500
     """Maximum number of places of an edit."""
     max_unopened: Annotated[int, msgspec.Meta(ge=0, le=500)] = 20

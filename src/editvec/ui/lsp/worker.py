@@ -26,7 +26,8 @@ class SearchTicket:
 
 
 def warm_up() -> None:
-    """Load what the first search needs, before somebody waits for it."""
+    """Load what the first answers need, before somebody waits for them."""
+    import editvec.ui.lsp.commands  # noqa: F401
     from editvec.suggest.scorer import packaged_scorer
 
     packaged_scorer()
