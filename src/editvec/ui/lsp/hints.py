@@ -64,7 +64,7 @@ def next_place(
     where = offer.shown[0]
     times = f" and {len(offer.shown) - 1} more" if len(offer.shown) > 1 else ""
     message = (
-        f"Same change as in {where.path}:{where.line}{times}: {change_of(suggestion)} "
+        f"{change_of(suggestion)}, as in {where.path}:{where.line}{times} "
         f"({suggestion.confidence:.0%}; {suggestion.why})"
     )
     fix = fix_of(offer.id, suggestion, data, positions, version) | {"key": place_key(suggestion)}
