@@ -22,7 +22,7 @@ from editvec.syntax.lexer import LexedText
 from editvec.ui.lsp.buffers import new_lines, normalised
 from editvec.ui.lsp.refusals import RefusedPlaces
 from editvec.ui.lsp.tree import TreeFiles
-from editvec.ui.lsp.worker import SearchTicket
+from editvec.ui.lsp.worker import SearchTicket, give_memory_back
 from editvec.vcs.filters import is_vendored
 
 _MAX_LIVE = 3
@@ -112,6 +112,7 @@ def find_offers(
             offers.append(_without_reverts(offer, buffers))
         # The tokens of a search of a large tree take more memory than its texts, and little time to make again.
         tree.release()
+        give_memory_back()
     return [each for each in offers if each.suggestions]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 
 class SearchCancelledError(Exception):
@@ -31,6 +33,12 @@ def warm_up() -> None:
     from editvec.suggest.scorer import packaged_scorer
 
     packaged_scorer()
+
+
+def give_memory_back() -> None:
+    """Return the memory of a search to the system, which glibc does not do by itself."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def make_worker() -> ThreadPoolExecutor:
