@@ -107,5 +107,5 @@ def test_written_files_keep_their_line_ends_and_are_taken_back(repo: Repo) -> No
     assert (repo.path / "a.py").read_bytes() == b"x = new\r\nz = 2\r\ny = 1\r\n"
     assert [file.path.name for file in rest.files] == ["open.py"] and rest.problems == []
     assert (repo.path / "open.py").read_bytes() == text, "an open document is for the editor"
-    assert editvec.undo(repo.path).num_places == 1
+    assert editvec.undo(repo.path).num_edits == 1
     assert (repo.path / "a.py").read_bytes() == text

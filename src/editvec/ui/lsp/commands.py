@@ -166,11 +166,11 @@ async def _undo(ls: EditvecServer, request: dict[str, Any]) -> dict[str, Any]:
     root.tree.forget()
     root.search_soon(root.settings.idle_seconds)
     for refusal in done.refused:
-        ls.tell(f"editvec: {refusal.path}: {places(refusal.num_places)} not taken back: {refusal.reason}")
+        ls.tell(f"editvec: {refusal.path}: {places(refusal.num_edits)} not taken back: {refusal.reason}")
     if not done.verb:
         return _say(ls, "editvec: nothing to undo on the disk.")
     refused = f"; {len(done.refused)} refused, see the log" if done.refused else ""
-    return _say(ls, f"editvec: {places(done.num_places)} of {done.verb} taken back{refused}.", wrong=bool(done.refused))
+    return _say(ls, f"editvec: {places(done.num_edits)} of {done.verb} taken back{refused}.", wrong=bool(done.refused))
 
 
 async def _explain(ls: EditvecServer, request: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from time import perf_counter
 
 from editvec.core.errors import UserError
 from editvec.suggest.complete import LIKELY, POSSIBLE
-from editvec.suggest.locate import SearchedFile
+from editvec.suggest.searched import SearchedFile
 from editvec.ui.lsp.buffers import OpenBuffer
 from editvec.ui.lsp.due import DueFile, DuePlace, LearnedPatterns, due_places
 from editvec.ui.lsp.edits import TextSource

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from editvec.core.edit import Demonstration
 from editvec.core.text import BOM, FileText
-from editvec.suggest.locate import SearchedFile
+from editvec.suggest.searched import SearchedFile
 from editvec.ui.lsp.worker import SearchTicket
 from editvec.vcs.changes import read_changes
 from editvec.vcs.git import MAX_TEXT_BYTES, Repository
