@@ -107,12 +107,18 @@ def find(
 
 
 def find_suggestions(
-    patterns: Sequence[Pattern], files: Iterable[File], min_confidence: float, progress: Advance
+    patterns: Sequence[Pattern],
+    files: Iterable[File],
+    min_confidence: float,
+    progress: Advance,
+    *,
+    recount: bool = True,
 ) -> dict[str, Pattern]:
     """Return the patterns by name, each with its suggestions; all patterns must have a rule and evidence.
 
-    The evidence of each pattern gets the number of remaining matches. Of overlapping matches, the one whose pattern has
-    the highest confidence is kept. `progress` receives the number of files done, the total, and the places found.
+    With `recount`, the evidence of each pattern gets the number of remaining matches, for which `files` must be all
+    files. Of overlapping matches, the one whose pattern has the highest confidence is kept. `progress` receives the
+    number of files done, the total, and the places found.
     """
     by_language: dict[str, list[File]] = defaultdict(list)
     for file in files:
@@ -126,7 +132,7 @@ def find_suggestions(
         left = Counter(match.rule for each in matches for match in each)
         for name, count in left.items():
             evidence = found[name].evidence
-            if evidence is not None:
+            if evidence is not None and recount:
                 found[name] = replace(found[name], evidence=replace(evidence, left=count))
         due = {name for name, each in found.items() if each.is_due(min_confidence)}
         for file, each in zip(group, matches, strict=True):

@@ -58,19 +58,19 @@ class FinishSession:
     def __init__(
         self,
         shown: Iterable[Demonstration],
-        files: Iterable[File],
+        files: Iterable[File | SearchedFile],
         *,
         refused: Iterable[Line] = (),
         only: Iterable[Line] = (),
         scorer: Scorer | None = None,
     ) -> None:
-        """Start from what was shown and the files as they are now.
+        """Start from what was shown and the files as they are now; a file that was searched before is not cut again.
 
         `refused` are lines where a person does not want an edit. With `only`, an edit counts as shown only if it is on
         one of these lines. Lines are counted from 1.
         """
         self._shown = {each.path: each for each in shown}
-        self._files = {file.path: SearchedFile(*file) for file in files}
+        self._files = {file.path: SearchedFile(*file) if isinstance(file, File) else file for file in files}
         self._refused = list(refused)
         self._only = frozenset(only)
         self._muted: set[str] = set()
