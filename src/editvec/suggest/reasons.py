@@ -35,8 +35,7 @@ def reasons_of(gathered: Gathered, match: EditMatch) -> list[str]:
         reasons.append("same file")
     elif value("most_same_folder"):
         reasons.append("same folder")
-    # Several hypotheses can propose different edits of a line; people count lines.
-    number = len({(each.file.path, each.line) for each in gathered.matches})
+    number = gathered.num_lines
     reasons.append("the only match" if number == 1 else f"one of {number} matches")
     if value("added_near") == 1 and value("only_inserts"):
         reasons.append("the new words are nearby already")
