@@ -212,18 +212,21 @@ def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
         raise UserError(f"{name} is not a rule file. Create one with editvec rule, or give --like BEFORE AFTER.")
     learned = load(folder or default_folder(open_repository(repo)))
     (pattern,) = pick(learned, [name])
-    if pattern.rule is None:
+    if not pattern.rules:
         raise UserError(f"pattern {name} has no verified rule. Give an example instead: --like BEFORE AFTER.")
-    if not everywhere and not pattern.is_due():
-        evidence = pattern.evidence
+    chosen = [each for each in pattern.rules if everywhere or each.is_due()]
+    if not chosen:
+        evidence = pattern.rules[0].evidence
         said = "no evidence"
-        if evidence is not None:
+        if pattern.reserved:
+            said = pattern.reserved
+        elif evidence is not None:
             said = f"people edited {evidence.edited} of {evidence.matched + evidence.left} such places"
         raise UserError(
             f"the history does not show that all matches of pattern {name} should be edited ({said})."
             " Use --everywhere to apply it anyway."
         )
-    return [pattern.rule]
+    return [each.rule for each in chosen if each.rule]
 
 
 def _plans(means: _Means, paths: Sequence[Path], applied: Applied, progress: Stages) -> Iterator[FilePlan]:

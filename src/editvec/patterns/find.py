@@ -16,7 +16,7 @@ from editvec.core.match import Match, Suggestion
 from editvec.data.progress import Advance, Stages, silent
 from editvec.mining.options import locate
 from editvec.patterns.folder import default_folder, load, pick
-from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
+from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern, regrouped
 from editvec.rules.matching import match_rules
 from editvec.suggest.match import as_suggestion, keep_sound
 from editvec.vcs.worktree import File, worktree_files
@@ -76,7 +76,7 @@ def find(
     repository = locate(str(repo))
     learned = load(patterns or default_folder(repository))
     picked = pick(learned, pattern)
-    ruled = [each for each in picked if each.rule and each.evidence]
+    ruled = [rule for each in picked for rule in each.rules if rule.evidence]
     if pattern and not ruled:
         raise UserError(
             "the given patterns have no verified rule. What the neural editor found is in the report of editvec learn."
@@ -85,8 +85,9 @@ def find(
     files = worktree_files(repository, {each.language for each in ruled}, since=changed_since, tally=tally)
     with progress("Finding", "files") as advance:
         found = find_suggestions(ruled, files, min_confidence, advance)
-    numbers = {each.name: number for number, each in enumerate(learned, 1)}
-    return Found(tuple(found.values()), numbers, tally["filtered"])
+    numbers = {each.name: number for number, pattern in enumerate(learned, 1) for each in (pattern, *pattern.variants)}
+    shown = regrouped([each for each in picked if any(rule.name in found for rule in each.rules)], found)
+    return Found(tuple(shown), numbers, tally["filtered"])
 
 
 def find_suggestions(
@@ -134,4 +135,6 @@ def _suggestion(file: File, match: Match, pattern: Pattern) -> Suggestion:
     evidence = pattern.evidence
     assert evidence is not None
     why = f"people edited {evidence.edited} of {evidence.matched} such places; {evidence.left} are left"
+    if pattern.reserved:
+        why += f"; only possible: {pattern.reserved}"
     return as_suggestion(file, match, pattern.confidence, why)

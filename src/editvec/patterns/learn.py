@@ -13,8 +13,9 @@ from editvec.mining.options import locate, pick_languages, pick_paths
 from editvec.mining.recipes import get_recipe
 from editvec.mining.run import MiningRequest
 from editvec.patterns import folder as folders
+from editvec.patterns.document import LearnedFrom
 from editvec.patterns.pattern import MIN_CONFIDENCE
-from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
+from editvec.patterns.pipeline import TOP, Learned, LearnRequest, learn_patterns
 from editvec.vcs.git import Repository
 
 if TYPE_CHECKING:
@@ -33,12 +34,14 @@ def learn(
     since: str | None = None,
     until: str | None = None,
     range: str | None = None,
+    author: Sequence[str] = (),
     paths: Sequence[str] = (),
     prose: bool = False,
     model: EditModel | str | Path | None = None,
     min_edits: int = 3,
     min_commits: int = 2,
     min_confidence: float = MIN_CONFIDENCE,
+    top: int = TOP,
     workers: int = 0,
     report: Report | None = None,
     progress: Stages = silent,
@@ -48,6 +51,9 @@ def learn(
     The patterns, their rules, their edits and a report (if `report` renders one) are written to `out`, by default
     `.editvec` at the top of the work tree. `model` is a loaded model, its folder, "none", or None for the packaged
     model. After an interruption, the same call continues where it stopped. A later call mines only new commits.
+
+    `since`, `until`, `range` and `author` (parts of names) choose the edits to learn from; `paths` choose these edits
+    and also the files in which places are searched. `top` limits the habits and the migrations that are kept.
 
     Raises:
         GitError: The repository cannot be read.
@@ -77,10 +83,14 @@ def learn(
         min_edits=min_edits,
         min_commits=min_commits,
         min_confidence=min_confidence,
+        top=top,
+        authors=tuple(author),
     )
     learned = learn_patterns(request, _model(model), progress)
     learned.folder = folder
-    about = about_of(repository, learned)
+    about = about_of(repository, learned) | {
+        "learned_from": LearnedFrom(since or "", until or "", range or "", list(author), list(task.paths))
+    }
     page = report(learned, about) if report is not None else ""
     folders.save(folder, learned.patterns, learned.edits, about, page)
     return learned
