@@ -21,6 +21,8 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _SAMPLE = 5
 """Maximum number of edits that are parsed to see whether they change signatures."""
 _TYPE_FIELDS = frozenset({"type", "returns", "return_type", "result"})
+_NAME_FIELDS = frozenset({"name", "declarator"})
+"""Fields of the name of a function, which a function that is an expression does not have."""
 _ATTRIBUTES = ("attribute", "decorator", "annotation")
 
 
@@ -69,7 +71,11 @@ def _changes_signature(example: RuleExample) -> bool:
 
 def _leaves(code: Cst, low: int, high: int) -> list[Node]:
     """Return the leaves of a range of tokens that are no punctuation."""
-    return [node for node in code.root.walk() if node.is_leaf and low <= node.low < high and node.named]
+    return [
+        node
+        for node in code.root.walk()
+        if node.is_leaf and low <= node.low < high and any(map(str.isalnum, node.text))
+    ]
 
 
 def _is_in_signature(leaf: Node, language: Language) -> bool:
@@ -80,7 +86,13 @@ def _is_in_signature(leaf: Node, language: Language) -> bool:
         if any(word in node.kind for word in _ATTRIBUTES) and node.kind != "type_annotation":
             return False
         told = told or node.field in _TYPE_FIELDS or node.kind == "type_annotation" or "parameter" in node.kind
-        if parent.kind in language.functions and parent.kind in language.units - language.inline_units:
+        if _is_named_function(parent, language):
             return told and node.field != "body" and node.kind not in language.bodies
         node = parent
     return False
+
+
+def _is_named_function(node: Node, language: Language) -> bool:
+    has_parameters = any("parameter" in child.kind and "type" not in child.kind for child in node.children)
+    is_function = has_parameters or node.kind in language.functions
+    return is_function and any(child.field in _NAME_FIELDS for child in node.children)

@@ -111,12 +111,12 @@ def clipped(text: str, longest: int) -> str:
 
 
 def changed_words(before: str, after: str) -> frozenset[str]:
-    """Return the names that a change adds or removes, and their parts, in lower case; metavariables are none."""
+    """Return the parts of the names that a change adds or removes, in lower case; metavariables are none."""
     return frozenset(
         decode(part).lower()
         for token in _changed(before, after)
         if lexer.is_word(token)
-        for part in (*lexer.subwords(token), token)
+        for part in lexer.subwords(token)
         if len(part) > 1
     )
 
