@@ -31,6 +31,7 @@ from editvec.patterns.document import PatternEntry
 from editvec.patterns.find import find_suggestions
 from editvec.patterns.pattern import MIN_CONFIDENCE, POSSIBLE
 from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
+from editvec.patterns.ranking import section_of
 from editvec.patterns.rules import is_of_imports
 from editvec.suggest.editor import calibrate, find_by_editor, finder_like
 from editvec.suggest.evidence import Evidence
@@ -211,8 +212,9 @@ def test_merges_reverts_and_what_was_reverted_are_no_evidence(tmp_path: Path) ->
 
 def test_only_the_chosen_authors_paths_and_numbers_are_learned_and_shown(shop: Path) -> None:
     request = _request(shop)
-    (most,) = learn_patterns(replace(request, top=1)).patterns
-    assert most.name == learn_patterns(request).patterns[0].name
+    most, every = learn_patterns(replace(request, top=1)).patterns, learn_patterns(request).patterns
+    assert len(most) == len({section_of(pattern) for pattern in every}) < len(every)
+    assert most[0].name == every[0].name
     of_one = learn_patterns(replace(request, authors=("ada",), min_commits=1))
     assert {edit.source.author for edit in of_one.edits if edit.source} == {"Ada Okafor"}
     mining = replace(request.mining, task=replace(request.mining.task, paths=("tools",)))

@@ -103,14 +103,16 @@ def test_the_order_asks_one_question_after_the_other() -> None:
         habit,
         replace(habit, name="less often", commits=3),
         replace(habit, name="one author", authors=1, commits=9),
-        replace(habit, name="no rule", rule=None, commits=9),
         replace(habit, name="taken back", num_reversed=3, commits=9),
         replace(habit, name="imports", of_imports=True, commits=9),
         replace(habit, name="brackets", before="f($X)", after="f($X);", commits=9),
         replace(habit, name="at once", course=Course.MIGRATION, commits=9),
+        replace(habit, name="no rule", rule=None, commits=9),
     ]
     assert [each.name for each in best(order[::-1], end, 10)] == [each.name for each in order]
-    assert [each.name for each in best(order, end, 1)] == [habit.name, "at once"]
+    assert [each.name for each in best(order, end, 1)] == [habit.name, "at once", "no rule"]
+    no_pattern = [replace(habit, rule=None, course=Course.MIGRATION), replace(habit, num_reversed=habit.num_edits)]
+    assert best(no_pattern, end, 10) == []
     long_ago = replace(habit, name="long ago", commits=9)
     assert best([long_ago, replace(habit, span=(START, end))], end + timedelta(days=700), 2)[0].name == habit.name
 

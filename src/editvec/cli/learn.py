@@ -95,7 +95,7 @@ def learn(repo: str, as_json: bool, **options: Any) -> None:
 
 def _print(learned: Learned, repo: str, folder: Path) -> None:
     from editvec.cli.terminal import console, describe, printable
-    from editvec.patterns.ranking import Course
+    from editvec.patterns.ranking import Section, section_of
 
     out, report, patterns = console(), learned.report, learned.patterns
     seconds = learned.seconds
@@ -122,9 +122,13 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
         out.print(f"{stage:<9} {text:<72} {seconds.get(stage, 0):6.1f} s")
     if patterns:
         out.print()
-        habits = [pattern for pattern in patterns if pattern.course is Course.HABIT]
+        habits, migrations, others = (
+            [pattern for pattern in patterns if section_of(pattern) is section] for section in Section
+        )
         _print_habits(habits)
-        _print_migrations(patterns[len(habits) :], len(habits) + 1)
+        _print_migrations(migrations, len(habits) + 1)
+        if others:
+            out.print(f"{len(others)} recurring edits without a rule are in the report.\n")
     elif not learned.edits:
         out.print(
             "\nNo edits were found, so there is nothing to learn from. Run editvec mine to see why hunks were dropped."

@@ -21,7 +21,7 @@ BURST = timedelta(days=30)
 """The time within which the edits of a migration are made."""
 _IN_BURST = 0.8
 """Share of the edits of a migration that are made within that time."""
-_FEW = 3
+_FEW = 2
 """Number of commits of a migration, if several authors made it."""
 _ONGOING = timedelta(days=2 * 365)
 _OVER_TIME = timedelta(days=180)
@@ -67,11 +67,9 @@ def rank(pattern: Pattern, end: datetime | None) -> tuple[int | str, ...]:
     ongoing = bool(end and last and end - last <= _ONGOING)
     over_time = bool(first and last and last - first >= _OVER_TIME)
     return (
-        pattern.course is Course.MIGRATION,
         not changes_words(pattern.before, pattern.after),
         pattern.of_imports,
         pattern.num_reversed > _REVERSED * pattern.num_edits,
-        pattern.rule is None,
         -(ongoing + over_time + (pattern.authors > 1)),
         0 if pattern.course is Course.MIGRATION else -pattern.commits,
         -pattern.num_edits,
@@ -80,6 +78,27 @@ def rank(pattern: Pattern, end: datetime | None) -> tuple[int | str, ...]:
 
 
 def best(patterns: Sequence[Pattern], end: datetime | None, top: int) -> list[Pattern]:
-    """Return the `top` best ranked habits, then the `top` best ranked migrations."""
-    ordered = sorted(patterns, key=lambda each: rank(each, end))
-    return [each for course in Course for each in [other for other in ordered if other.course is course][:top]]
+    """Return the patterns to show: the `top` best ranked habits with a rule, then migrations, then habits without one.
+
+    An edit that people took back as often as they made it is no pattern, and what was done at once and follows no rule
+    is none either.
+    """
+    ordered = sorted(
+        (each for each in patterns if each.num_reversed < each.num_edits), key=lambda each: rank(each, end)
+    )
+    return [each for section in Section for each in [other for other in ordered if section_of(other) is section][:top]]
+
+
+class Section(Enum):
+    """The parts of the list of patterns, in order; the values are their headings."""
+
+    HABITS = "Habits"
+    MIGRATIONS = "Migrations"
+    WITHOUT_RULE = "Without a rule"
+
+
+def section_of(pattern: Pattern) -> Section | None:
+    """Return the part of the list that a pattern belongs to; None if it is not shown."""
+    if pattern.course is Course.MIGRATION:
+        return Section.MIGRATIONS if pattern.rules else None
+    return Section.HABITS if pattern.rules else Section.WITHOUT_RULE

@@ -45,7 +45,7 @@ class _Known:
             return False
         if self.signed and self.signed == other.signed:
             return True
-        if is_instance(other.sides, self.sides):
+        if is_instance(other.sides, self.sides) or is_instance(self.sides, other.sides):
             return True
         fewer = min(len(self.commits), len(other.commits))
         together, all_parts = self.parts & other.parts, self.parts | other.parts

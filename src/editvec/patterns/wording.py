@@ -180,6 +180,8 @@ def _put_in(old: _Side, new: _Side, runs: Sequence[_Run]) -> NamedChange:
 def _taken_out(old: _Side, new: _Side, runs: Sequence[_Run]) -> NamedChange:
     """Return the name of a change that only removes tokens."""
     if middle := _wrapped(old, [(run.low, run.high) for run in runs]):
+        if not set("".join(old.tokens[: middle[0]])) - set("([{"):
+            return NamedChange(ChangeKind.UNWRAPPING, f"drop the brackets around `{_short(old.cut(*middle))}`")
         words = f"unwrap `{_short(old.cut(*middle))}` from `{_short(_hollow(old, *middle))}`"
         return NamedChange(ChangeKind.UNWRAPPING, words)
     if len(runs) != 1:

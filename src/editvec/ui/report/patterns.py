@@ -23,7 +23,7 @@ from editvec.diff import Tag, align
 from editvec.patterns.document import LearnedFrom
 from editvec.patterns.pattern import Pattern
 from editvec.patterns.pipeline import Learned
-from editvec.patterns.ranking import Course
+from editvec.patterns.ranking import section_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -121,11 +121,11 @@ def _shown(pattern: Pattern, number: int, history: Sequence[datetime]) -> dict[s
 
 
 def _heading(patterns: Sequence[Pattern], number: int) -> str:
-    """Return the heading above a pattern; empty if it follows one of the same course."""
-    course = patterns[number - 1].course
-    if number > 1 and patterns[number - 2].course is course:
+    """Return the heading above a pattern; empty if it follows one of the same section."""
+    section = section_of(patterns[number - 1])
+    if section is None or (number > 1 and section_of(patterns[number - 2]) is section):
         return ""
-    return "Habits" if course is Course.HABIT else "Migrations"
+    return section.value
 
 
 def _restricted(learned_from: LearnedFrom | None) -> str:
