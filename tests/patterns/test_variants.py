@@ -62,6 +62,13 @@ def test_rules_that_change_the_same_names_are_one_pattern() -> None:
     assert alone == foreign
 
 
+def test_rules_that_write_the_same_for_any_name_are_one_pattern() -> None:
+    rules = [pattern(f"{name} $M = $X", "var $M = $X", made("abcd", side=name)) for name in ("Type", "object", "bool")]
+    (joined,) = gather(rules)
+    assert len(joined.rules) == 3
+    assert len(gather([pattern("Old", "New", made("abc")), pattern("Older", "New", made("def", side="o"))])) == 2
+
+
 def test_overlapping_commits_join_names_that_are_mostly_the_same() -> None:
     one = pattern("$X.Should().Be", "$X.ShouldBe", made("abcd"))
     false = pattern("$X.Should().BeFalse", "$X.ShouldBeFalse", made("ab", side="o"))
@@ -98,19 +105,21 @@ def test_what_few_commits_did_at_once_is_a_migration() -> None:
 
 def test_the_order_asks_one_question_after_the_other() -> None:
     end = START + timedelta(days=500)
-    habit = pattern("$X.Old()", "$X.New()", made("abcd"))
+    habit = replace(pattern("$X.Old()", "$X.New()", made("abcd")), evidence=Evidence(4, 4))
     order = [
         habit,
         replace(habit, name="less often", commits=3),
-        replace(habit, name="one author", authors=1, commits=9),
-        replace(habit, name="taken back", num_reversed=3, commits=9),
+        replace(habit, name="twice", commits=2),
+        replace(habit, name="one author", authors=1, commits=2),
+        replace(habit, name="seldom where it matches", evidence=Evidence(9, 2), commits=9),
         replace(habit, name="imports", of_imports=True, commits=9),
         replace(habit, name="brackets", before="f($X)", after="f($X);", commits=9),
         replace(habit, name="at once", course=Course.MIGRATION, commits=9),
-        replace(habit, name="no rule", rule=None, commits=9),
+        replace(habit, name="often taken back", num_reversed=2, commits=9),
+        replace(habit, name="no rule", rule=None, evidence=None, commits=9),
     ]
     assert [each.name for each in best(order[::-1], end, 10)] == [each.name for each in order]
-    assert [each.name for each in best(order, end, 1)] == [habit.name, "at once", "no rule"]
+    assert [each.name for each in best(order, end, 1)] == [habit.name, "at once", "often taken back"]
     no_pattern = [replace(habit, rule=None, course=Course.MIGRATION), replace(habit, num_reversed=habit.num_edits)]
     assert best(no_pattern, end, 10) == []
     long_ago = replace(habit, name="long ago", commits=9)

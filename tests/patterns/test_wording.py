@@ -57,4 +57,5 @@ def test_words_of_a_change_are_those_that_come_or_go() -> None:
     assert changed_words("f($X)", "f($Y)") == frozenset()
     assert changed_signed("x == None", "x is None") == {"-==", "+is"}
     assert changes_words("$X = $X + 1", "$X++")
-    assert not changes_words("f($X)", "f($X, 1)")
+    assert not changes_words("f($X, 2)", "f($X, 1)")
+    assert not changes_words("false", "true")

@@ -128,7 +128,7 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
         _print_habits(habits)
         _print_migrations(migrations, len(habits) + 1)
         if others:
-            out.print(f"{len(others)} recurring edits without a rule are in the report.\n")
+            out.print(f"{len(others)} others, without a rule or often taken back, are in the report.\n")
     elif not learned.edits:
         out.print(
             "\nNo edits were found, so there is nothing to learn from. Run editvec mine to see why hunks were dropped."

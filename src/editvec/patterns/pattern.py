@@ -77,6 +77,11 @@ class Pattern:
         return min(found, POSSIBLE) if self.reserved else found
 
     @property
+    def share_edited(self) -> float:
+        """Return the largest share of the matches of a rule, then and today, that people edited; 0 without a rule."""
+        return max((each.evidence.share for each in self.rules if each.evidence), default=0.0)
+
+    @property
     def rules(self) -> tuple[Pattern, ...]:
         """Return the pattern and its variants, those of them that have a rule."""
         return tuple(each for each in (self, *self.variants) if each.rule)

@@ -132,7 +132,8 @@ def _learn(request: LearnRequest, model: EditModel | None, stages: Stages, store
     if model is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
             suggestions |= _edited(model, learned.patterns, files, end, request, advance)
-    learned.patterns = regrouped(learned.patterns, suggestions)
+    # How many matches are left is known only now.
+    learned.patterns = best(regrouped(learned.patterns, suggestions), end, request.top)
     return learned
 
 

@@ -25,8 +25,12 @@ _FEW = 2
 """Number of commits of a migration, if several authors made it."""
 _ONGOING = timedelta(days=2 * 365)
 _OVER_TIME = timedelta(days=180)
-_REVERSED = 0.1
-"""Share of reverse edits up to which people are said to keep an edit."""
+_OFTEN = 3
+"""Number of commits from which on an edit is made again and again."""
+_REVERSED = 0.25
+"""Number of reverse edits for each edit up to which people are said to keep it."""
+_THOROUGH = 0.5
+"""Share of the matches of a rule that people edited if they mean all such places."""
 
 
 class Course(Enum):
@@ -69,8 +73,8 @@ def rank(pattern: Pattern, end: datetime | None) -> tuple[int | str, ...]:
     return (
         not changes_words(pattern.before, pattern.after),
         pattern.of_imports,
-        pattern.num_reversed > _REVERSED * pattern.num_edits,
-        -(ongoing + over_time + (pattern.authors > 1)),
+        pattern.share_edited < _THOROUGH,
+        -(ongoing + over_time + (pattern.authors > 1) + (pattern.commits >= _OFTEN)),
         0 if pattern.course is Course.MIGRATION else -pattern.commits,
         -pattern.num_edits,
         pattern.name,
@@ -78,14 +82,8 @@ def rank(pattern: Pattern, end: datetime | None) -> tuple[int | str, ...]:
 
 
 def best(patterns: Sequence[Pattern], end: datetime | None, top: int) -> list[Pattern]:
-    """Return the patterns to show: the `top` best ranked habits with a rule, then migrations, then habits without one.
-
-    An edit that people took back as often as they made it is no pattern, and what was done at once and follows no rule
-    is none either.
-    """
-    ordered = sorted(
-        (each for each in patterns if each.num_reversed < each.num_edits), key=lambda each: rank(each, end)
-    )
+    """Return the patterns to show: the `top` best ranked of each section, in the order of the sections."""
+    ordered = sorted(patterns, key=lambda each: rank(each, end))
     return [each for section in Section for each in [other for other in ordered if section_of(other) is section][:top]]
 
 
@@ -94,11 +92,19 @@ class Section(Enum):
 
     HABITS = "Habits"
     MIGRATIONS = "Migrations"
-    WITHOUT_RULE = "Without a rule"
+    UNSETTLED = "Without a rule, or often taken back"
 
 
 def section_of(pattern: Pattern) -> Section | None:
-    """Return the part of the list that a pattern belongs to; None if it is not shown."""
-    if pattern.course is Course.MIGRATION:
-        return Section.MIGRATIONS if pattern.rules else None
-    return Section.HABITS if pattern.rules else Section.WITHOUT_RULE
+    """Return the part of the list that a pattern belongs to; None if it is not shown.
+
+    An edit that people took back as often as they made it is no pattern, and what was done at once and follows no rule
+    is none either.
+    """
+    if pattern.num_reversed >= pattern.num_edits:
+        return None
+    if pattern.course is Course.MIGRATION and not pattern.rules:
+        return None
+    if not pattern.rules or pattern.num_reversed > _REVERSED * pattern.num_edits:
+        return Section.UNSETTLED
+    return Section.MIGRATIONS if pattern.course is Course.MIGRATION else Section.HABITS

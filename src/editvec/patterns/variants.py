@@ -1,7 +1,8 @@
 """Variants: patterns that mean the same are one pattern with several rules.
 
 Two patterns of a language mean the same if they add and remove the same names and operators, if one rule is an instance
-of the other, or if the same commits made most of both and the changed names are mostly the same.
+of the other, if they write the same instead of one name or another, or if the same commits made most of both and the
+changed names are mostly the same.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ class _Known:
         if self.signed and self.signed == other.signed:
             return True
         if is_instance(other.sides, self.sides) or is_instance(self.sides, other.sides):
+            return True
+        if _differ_in_one_name(self.sides, other.sides):
             return True
         fewer = min(len(self.commits), len(other.commits))
         together, all_parts = self.parts & other.parts, self.parts | other.parts
@@ -106,6 +109,15 @@ def is_instance(special: _Sides, general: _Sides) -> bool:
             if [*before[:start], *written, *before[end:]] == list(after):
                 return True
     return False
+
+
+def _differ_in_one_name(one: _Sides, other: _Sides) -> bool:
+    """Return whether two rules write the same instead of one name or another, such as `var` for any type."""
+    (before, after), (other_before, other_after) = one, other
+    if list(after) != list(other_after) or len(before) != len(other_before) or len(before) < 2:
+        return False
+    names = [pair for pair in zip(before, other_before, strict=True) if pair[0] != pair[1]]
+    return len(names) == 1 and all(lexer.is_word(name) and name not in after for name in names[0])
 
 
 _MOST_TOKENS = 12

@@ -122,8 +122,9 @@ def changed_words(before: str, after: str) -> frozenset[str]:
 
 
 def changes_words(before: str, after: str) -> bool:
-    """Return whether a change adds or removes a word or an operator, not only brackets, commas, quotes or numbers."""
-    return any(not lexer.is_number(token) and token not in _JOINTS for token in _changed(before, after))
+    """Return whether a change adds or removes a word or an operator, not only punctuation or a literal for another."""
+    said = {token for token in _changed(before, after) if not lexer.is_number(token) and token not in _JOINTS}
+    return bool(said) and (len(said) == 1 or not {decode(token) for token in said} <= _VALUES)
 
 
 def changed_signed(before: str, after: str) -> frozenset[str]:
