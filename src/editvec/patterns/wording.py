@@ -260,8 +260,6 @@ def _in_quotes(tokens: Sequence[str], at: int) -> bool:
 def _instead(old: _Side, new: _Side, runs: Sequence[_Run]) -> str:
     if not old.text or not new.text:
         return f"add `{_short(new.text)}`" if new.text else f"drop `{_short(old.text)}`"
-    if _kind_of_replacement(old, new, runs) is ChangeKind.RENAMING and len(old.tokens) == len(new.tokens) == 1:
-        return f"rename `{old.text}` to `{new.text}`"
     return f"use {_quoted(new, _turned(runs))} instead of {_quoted(old, runs)}"
 
 
