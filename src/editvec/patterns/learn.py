@@ -72,25 +72,14 @@ def learn(
     folder = out or folders.default_folder(repository)
     folders.check(folder)
     task = MiningTask(repository, recipe, pick_languages(language, recipe), pick_paths(paths))
-    request = LearnRequest(
-        MiningRequest(
-            task,
-            revisions=tuple(range.split()) if range else (),
-            since=since,
-            until=until,
-            workers=workers,
-        ),
-        min_edits=min_edits,
-        min_commits=min_commits,
-        min_confidence=min_confidence,
-        top=top,
-        authors=tuple(author),
+    mining = MiningRequest(
+        task, revisions=tuple(range.split()) if range else (), since=since, until=until, workers=workers
     )
+    request = LearnRequest(mining, min_edits, min_commits, min_confidence, top, tuple(author))
     learned = learn_patterns(request, _model(model), progress)
     learned.folder = folder
-    about = about_of(repository, learned) | {
-        "learned_from": LearnedFrom(since or "", until or "", range or "", list(author), list(task.paths))
-    }
+    chosen = LearnedFrom(since or "", until or "", range or "", list(author), list(task.paths))
+    about = about_of(repository, learned) | {"learned_from": chosen}
     page = report(learned, about) if report is not None else ""
     folders.save(folder, learned.patterns, learned.edits, about, page)
     return learned

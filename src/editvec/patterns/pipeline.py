@@ -49,18 +49,18 @@ class LearnRequest:
     mining: run.MiningRequest
     min_edits: int = 3
     min_commits: int = 2
+    min_confidence: float = MIN_CONFIDENCE
+    """Minimum confidence of a suggestion."""
+    top: int = TOP
+    """Maximum number of habits, and of migrations; places are searched only for these."""
+    authors: tuple[str, ...] = ()
+    """Parts of the names of the authors to learn from; all if empty."""
     min_sweep: int = 10
     """Number of edits in several files from which on a single commit makes a migration."""
     max_groups: int = 150
     """Maximum number of groups for which rules are induced; the most frequent ones are taken."""
     max_edited: int = 20
     """Maximum number of patterns without a rule on which the editor is tried; the best ranked ones are taken."""
-    top: int = TOP
-    """Maximum number of habits, and of migrations; places are searched only for these."""
-    authors: tuple[str, ...] = ()
-    """Parts of the names of the authors to learn from; all if empty."""
-    min_confidence: float = MIN_CONFIDENCE
-    """Minimum confidence of a suggestion."""
     revision: str | None = None
     """Revision in whose files to search for matches; None for the work tree."""
 

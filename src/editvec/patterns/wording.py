@@ -198,10 +198,11 @@ def _wrapped(side: _Side, spans: Sequence[tuple[int, int]]) -> tuple[int, int] |
     """Return the tokens between two runs that together are something around them, such as `f(` and `)`."""
     if len(spans) != 2:
         return None
-    (low, high), (start, end) = spans
+    (_, high), (start, end) = spans
+    pairs = {"(": ")", "[": "]", "{": "}", "<": ">"}
+    fits = high < start and pairs.get(side.tokens[high - 1]) == side.tokens[start]
     closes = all(token in _CLOSERS or token in ",;" for token in side.tokens[start:end])
-    opens = any(token in "([{<" for token in side.tokens[low:high])
-    return (high, start) if opens and closes and high < start else None
+    return (high, start) if fits and closes else None
 
 
 def _hollow(side: _Side, low: int, high: int) -> str:
