@@ -126,6 +126,14 @@ def test_the_order_asks_one_question_after_the_other() -> None:
     assert best([long_ago, replace(habit, span=(START, end))], end + timedelta(days=700), 2)[0].name == habit.name
 
 
+def test_what_one_commit_left_alone_is_not_due() -> None:
+    once = pattern("$X.Old()", "$X.New()", [edit("a", 0, side="x"), edit("a", 0, side="y")])
+    (found,) = gather([once])
+    assert "one commit" in found.reserved
+    (joined,) = gather([once, pattern("a.Old()", "a.New()", made("bc", side="o"))])
+    assert [each.reserved for each in (joined, *joined.variants)] == ["", ""]
+
+
 def test_places_of_variants_belong_to_their_pattern_and_say_how_much_is_done() -> None:
     one = pattern("$X.Should().Be", "$X.ShouldBe", made("abcd"))
     other = pattern("y.Should().Be($Z)", "y.ShouldBe($Z)", made("ef", side="o"))

@@ -32,7 +32,6 @@ _TEACHERS = 20
 _ROUNDS = 3
 """Maximum number of rounds; each induces rules from the edits that the previous rounds do not explain."""
 _WITNESSES = 120
-_ONE_COMMIT = "one commit made all of these edits and left the other places as they are"
 
 
 class Limits(NamedTuple):
@@ -142,7 +141,7 @@ def _pattern(edits: list[Edit], messages: Messages, before: str, after: str, *, 
         authors=num_authors(edits),
         support=support,
         of_imports=is_of_imports(edits[0]),
-        reserved=reason_to_ask(before, after, edits) or (_ONE_COMMIT if num_commits(edits) == 1 else ""),
+        reserved=reason_to_ask(before, after, edits),
     )
 
 

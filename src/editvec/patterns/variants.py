@@ -21,6 +21,7 @@ from editvec.syntax.token import encode
 
 _SAME_COMMITS = 0.5
 """Share of the commits of the smaller pattern that must have made the larger one too."""
+_ONE_COMMIT = "one commit made all of these edits and left the other places as they are"
 _SAME_NAMES = 0.5
 """Share of the parts of the changed names that both patterns must have in common then."""
 _Sides = tuple[Sequence[bytes], Sequence[bytes]]
@@ -74,7 +75,8 @@ def gather(patterns: Sequence[Pattern]) -> list[Pattern]:
                 break
         else:
             leaders.append((known, []))
-    return [_joined(leader.pattern, joined) if joined else leader.pattern for leader, joined in leaders]
+    gathered = [_joined(leader.pattern, joined) if joined else leader.pattern for leader, joined in leaders]
+    return [_left_alone(each) if each.commits == 1 else each for each in gathered]
 
 
 def _joined(leader: Pattern, variants: Sequence[Pattern]) -> Pattern:
@@ -91,6 +93,12 @@ def _joined(leader: Pattern, variants: Sequence[Pattern]) -> Pattern:
         num_reversed=max(each.num_reversed for each in (leader, *variants)),
         variants=tuple(variants),
     )
+
+
+def _left_alone(pattern: Pattern) -> Pattern:
+    """Return a pattern of a single commit so that no place of it is due."""
+    variants = tuple(map(_left_alone, pattern.variants))
+    return replace(pattern, reserved=pattern.reserved or _ONE_COMMIT, variants=variants)
 
 
 def is_instance(special: _Sides, general: _Sides) -> bool:
