@@ -27,11 +27,12 @@ from editvec.mining.recipes import get_recipe
 from editvec.neural import vocab
 from editvec.neural.model import EditModel, load
 from editvec.patterns import folder
-from editvec.patterns.document import PatternEntry
+from editvec.patterns.apply import apply
+from editvec.patterns.document import LearnedFrom, PatternEntry
 from editvec.patterns.find import find_suggestions
 from editvec.patterns.pattern import MIN_CONFIDENCE, POSSIBLE
 from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
-from editvec.patterns.ranking import section_of
+from editvec.patterns.ranking import Course, section_of
 from editvec.patterns.rules import is_of_imports
 from editvec.suggest.editor import calibrate, find_by_editor, finder_like
 from editvec.suggest.evidence import Evidence
@@ -253,6 +254,50 @@ def test_a_folder_gives_back_what_was_saved(learned: Learned, tmp_path: Path) ->
     (tmp_path / "patterns.json").write_text("{}")
     with pytest.raises(BadInputError, match="learn again"):
         folder.load(tmp_path)
+
+
+def test_an_older_document_is_one_clear_error(learned: Learned, tmp_path: Path) -> None:
+    _save(tmp_path, learned, ABOUT, "<p>")
+    document = orjson.loads((tmp_path / "patterns.json").read_bytes()) | {"schema": 3}
+    (tmp_path / "patterns.json").write_bytes(orjson.dumps(document))
+    with pytest.raises(BadInputError, match=r"schema version 3, .* reads 4\. Run editvec learn again"):
+        folder.load(tmp_path)
+
+
+def _with_a_variant(learned: Learned) -> Learned:
+    """The same with the second pattern as a variant of the first, as a migration that only its author can decide on."""
+    first, second, *others = [pattern for pattern in learned.patterns if pattern.rule]
+    second = second.with_suggestions(())
+    joined = replace(first, variants=(second,), course=Course.MIGRATION, num_reversed=1, reserved="who knows")
+    return replace(learned, patterns=[*others, joined])
+
+
+def test_variants_are_saved_picked_and_applied_with_their_pattern(shop: Path, learned: Learned, tmp_path: Path) -> None:
+    joined = _with_a_variant(learned)
+    _save(tmp_path, joined, ABOUT, "<p>")
+    known = folder.load(tmp_path)
+    wanted, found = joined.patterns[-1], known[-1]
+    for name in ("title", "quotation", "kind", "course", "num_reversed", "reserved", "confidence", "done"):
+        assert getattr(found, name) == getattr(wanted, name)
+    assert [each.rule for each in found.rules] == [each.rule for each in wanted.rules]
+    (variant,) = folder.pick(known, [wanted.variants[0].name])
+    assert variant.rule == wanted.variants[0].rule
+    both = apply(str(len(known)), repo=shop, patterns=tmp_path, everywhere=True)
+    alone = apply(variant.name, repo=shop, patterns=tmp_path, everywhere=True)
+    assert both.num_matches > alone.num_matches > 0
+    due = apply(str(len(known)), repo=shop, patterns=tmp_path)  # the variant is due, and the reserved rule is not
+    assert due.num_matches == alone.num_matches
+    with pytest.raises(UserError, match="no pattern"):
+        folder.pick(known, ["none-of-them"])
+
+
+def test_the_report_shows_sections_rules_and_what_was_learned_from(learned: Learned) -> None:
+    joined = _with_a_variant(learned)
+    page = render(joined.patterns, {**ABOUT, "learned_from": LearnedFrom(since="2025-01-01", authors=["Ada"])})
+    assert page.index("<h2>Habits</h2>") < page.index("<h2>Migrations</h2>")
+    assert "Learned only from commits since 2025-01-01, edits of Ada." in page
+    assert "only possible: who knows" in page
+    assert "2 rules" in page and "% done" in page
 
 
 def _fewer(learned: Learned) -> Learned:
