@@ -14,7 +14,9 @@ from editvec.patterns.pattern import Pattern
 from editvec.patterns.ranking import Course
 from editvec.patterns.wording import ChangeKind
 from editvec.rules.rule import Rule
+from editvec.suggest.document import ImportEditEntry
 from editvec.suggest.evidence import Evidence
+from editvec.suggest.imports import NO_IMPORTS, ImportChanges
 
 SCHEMA = 4
 Count = Annotated[int, Meta(ge=0)]
@@ -34,6 +36,8 @@ class SuggestionEntry(msgspec.Struct, frozen=True):
     after: str
     confidence: Share
     why: str
+    imports: list[ImportEditEntry] = []
+    """Edits of imports in the same file that come along."""
 
 
 class EvidenceEntry(msgspec.Struct, frozen=True):
@@ -104,6 +108,8 @@ class PatternEntry(msgspec.Struct, frozen=True):
     """Why only an author can decide whether the change is right at a place; empty if others can too."""
     variants: list[VariantEntry]
     suggestions: list[SuggestionEntry]
+    imports: ImportChanges = NO_IMPORTS
+    """The imports that come along with the edits."""
 
     @classmethod
     def of(cls, pattern: Pattern, number: int, rule_files: Mapping[str, str]) -> PatternEntry:
@@ -148,7 +154,8 @@ class PatternEntry(msgspec.Struct, frozen=True):
                 )
                 for each in pattern.variants
             ],
-            suggestions=[SuggestionEntry(**suggestion.as_json()) for suggestion in pattern.suggestions],
+            suggestions=[msgspec.convert(each.as_json(), SuggestionEntry) for each in pattern.suggestions],
+            imports=pattern.imports,
         )
 
     def rules(self) -> list[RuleEntry]:
@@ -191,6 +198,7 @@ class PatternEntry(msgspec.Struct, frozen=True):
             support=entry.rule.support if entry.rule else 0,
             reserved=entry.reserved,
             evidence=Evidence(**counts) if counts else None,
+            imports=self.imports,
         )
 
 

@@ -16,7 +16,8 @@ from editvec.patterns import folder as folders
 from editvec.patterns.document import LearnedFrom
 from editvec.patterns.pattern import MIN_CONFIDENCE
 from editvec.patterns.pipeline import TOP, Learned, LearnRequest, learn_patterns
-from editvec.vcs.git import Repository
+from editvec.patterns.verify import judge_patterns, remember, verdicts
+from editvec.vcs.git import Repository, top_of
 
 if TYPE_CHECKING:
     from editvec.neural.model import EditModel
@@ -43,6 +44,7 @@ def learn(
     min_confidence: float = MIN_CONFIDENCE,
     top: int = TOP,
     workers: int = 0,
+    verify: str | None = None,
     report: Report | None = None,
     progress: Stages = silent,
 ) -> Learned:
@@ -50,7 +52,8 @@ def learn(
 
     The patterns, their rules, their edits and a report (if `report` renders one) are written to `out`, by default
     `.editvec` at the top of the work tree. `model` is a loaded model, its folder, "none", or None for the packaged
-    model. After an interruption, the same call continues where it stopped. A later call mines only new commits.
+    model. With `verify`, a command judges the places in a scratch copy of the work tree, and those that it refuses are
+    left out. After an interruption, the same call continues where it stopped. A later call mines only new commits.
 
     `since`, `until`, `range` and `author` (parts of names) choose the edits to learn from; `paths` choose these edits
     and also the files in which places are searched. `top` limits the habits and the migrations that are kept.
@@ -75,13 +78,16 @@ def learn(
     mining = MiningRequest(
         task, revisions=tuple(range.split()) if range else (), since=since, until=until, workers=workers
     )
-    request = LearnRequest(mining, min_edits, min_commits, min_confidence, top, tuple(author))
+    request = LearnRequest(mining, min_edits, min_commits, min_confidence, top, tuple(author), verdicts(folder))
+    work_tree = None if verify is None else top_of(repository)
     learned = learn_patterns(request, _model(model), progress)
     learned.folder = folder
+    if verify is not None and work_tree is not None:
+        learned.patterns, learned.verification = judge_patterns(work_tree, learned.patterns, verify, progress)
     chosen = LearnedFrom(since or "", until or "", range or "", list(author), list(task.paths))
     about = about_of(repository, learned) | {"learned_from": chosen}
-    page = report(learned, about) if report is not None else ""
-    folders.save(folder, learned.patterns, learned.edits, about, page)
+    folders.save(folder, learned.patterns, learned.edits, about, report(learned, about) if report is not None else "")
+    remember(folder, learned.patterns)
     return learned
 
 

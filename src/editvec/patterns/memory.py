@@ -19,10 +19,12 @@ from editvec.core.about import __version__
 from editvec.core.edit import Edit
 from editvec.data.digests import content_digest
 from editvec.data.progress import Advance
+from editvec.data.sampling import spread
 from editvec.data.store import DamagedStoreError, Store
 from editvec.patterns.rules import Limits, rules_of
 from editvec.rules.rule import InducedRule, ProseRule
 from editvec.suggest.evidence import Evidence, RuledEdits, collect_evidence
+from editvec.suggest.imports import ImportChanges, ShownFile, import_changes, words_of
 from editvec.syntax.token import encode
 from editvec.vcs.old_files import OldFiles
 
@@ -34,6 +36,10 @@ _EVIDENCE_VERSION = 1
 """Raise it when evidence is collected in another way."""
 _RULES_VERSION = 1
 """Raise it when rules are induced in another way."""
+_IMPORT_FILES = 6
+"""Maximum number of files of a pattern whose imports are compared."""
+_IMPORTS_VERSION = 1
+"""Raise it when imports are compared in another way."""
 
 
 def encode_edits(model: EditModel, edits: Sequence[Edit], store: Store | None, advance: Advance) -> NDArray[np.float32]:
@@ -107,6 +113,29 @@ def _said(edit: Edit) -> tuple[str, ...]:
     source = edit.source
     origin = (source.commit, source.path) if source else ()
     return edit.id, edit.language, edit.before.text, edit.after.text, *origin
+
+
+def imports_for(old_files: OldFiles, edits: Sequence[Edit], store: Store | None) -> ImportChanges:
+    """Return the imports that come along with edits that mean the same; only some of their files are read."""
+    by_moment = {(edit.source.commit, edit.source.path): edit for edit in edits if edit.source and edit.source.commit}
+    chosen = [(moment, by_moment[moment]) for moment in spread(sorted(by_moment), _IMPORT_FILES)]
+    key = _digest([f"imports {_IMPORTS_VERSION}", *(part for (commit, path), _ in chosen for part in (commit, path))])
+    if store is not None:
+        with suppress(DamagedStoreError, msgspec.ValidationError):
+            known = store.evidence([key])
+            if key in known:
+                return msgspec.convert(known[key], ImportChanges)
+    shown = []
+    for moment, edit in chosen:
+        before, after = old_files.file(moment), old_files.file_after(moment)
+        if before is not None and after is not None:
+            old, new = (words_of(encode(token) for token in side.tokens) for side in (edit.before, edit.after))
+            shown.append(ShownFile(moment[1], before, after, new - old, old - new))
+    found = import_changes(shown)
+    if store is not None:
+        with suppress(DamagedStoreError):
+            store.add_evidence({key: msgspec.to_builtins(found)})
+    return found
 
 
 def _key(ruled: RuledEdits) -> bytes:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
+from typing import NamedTuple
 
 from editvec.core.edit import Edit
 from editvec.core.match import Suggestion
@@ -16,11 +17,34 @@ from editvec.patterns.ranking import Course
 from editvec.patterns.wording import ChangeKind
 from editvec.rules.rule import Rule
 from editvec.suggest.evidence import Evidence
+from editvec.suggest.imports import NO_IMPORTS, ImportChanges
 
 MIN_CONFIDENCE = 0.4
 """Default minimum confidence of a match."""
 POSSIBLE = 0.3
 """Maximum confidence of a match of a change that only an author can decide on."""
+
+
+class JudgedPattern(NamedTuple):
+    """What a command said of the places of a pattern."""
+
+    kept: int
+    refused: int
+    message: str
+    """The first message of a place that was refused."""
+    command: str
+
+    @property
+    def share(self) -> float:
+        """Return the share of places that passed; one is added, so that no verdict gives certainty."""
+        return (self.kept + 1) / (self.kept + self.refused + 1)
+
+    @property
+    def why(self) -> str:
+        """Return the verdict in words; empty if nothing was refused."""
+        if not self.refused:
+            return ""
+        return f"{self.command!r} refused {self.refused} of {self.kept + self.refused} places: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +84,10 @@ class Pattern:
     reserved: str = ""
     """Why only an author can decide whether the change is right at a place; empty if others can too."""
     evidence: Evidence | None = None
+    imports: ImportChanges = NO_IMPORTS
+    """The imports that come along with the edits."""
+    judged: JudgedPattern | None = None
+    """What a command said of its places, if one has judged them."""
     suggestions: tuple[Suggestion, ...] = ()
     """The matches to edit, also those of the variants."""
     variants: tuple[Pattern, ...] = ()
@@ -72,8 +100,11 @@ class Pattern:
 
     @property
     def confidence(self) -> float:
-        """Return the confidence that a match of the rule is to be edited; 0 without evidence."""
-        found = self.evidence.confidence if self.evidence else 0.0
+        """Return the confidence that a match of the rule is to be edited; 0 without evidence.
+
+        It falls with the share of places that a command refused. It is low if only an author can decide.
+        """
+        found = self.evidence.confidence * (self.judged.share if self.judged else 1.0) if self.evidence else 0.0
         return min(found, POSSIBLE) if self.reserved else found
 
     @property

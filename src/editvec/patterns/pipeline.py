@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -22,16 +22,18 @@ from editvec.diff.signature import Signature, signature_of
 from editvec.mining import run
 from editvec.patterns.find import find_suggestions
 from editvec.patterns.grouping import group
-from editvec.patterns.memory import encode_edits, evidence_for, rules_for
-from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern, regrouped
+from editvec.patterns.memory import encode_edits, evidence_for, imports_for, rules_for
+from editvec.patterns.pattern import MIN_CONFIDENCE, JudgedPattern, Pattern, regrouped
 from editvec.patterns.ranking import Course, best, end_of
 from editvec.patterns.rules import Limits, patterns_of
 from editvec.patterns.selection import is_below, to_learn_from
 from editvec.patterns.variants import gather
+from editvec.patterns.verify import with_verdicts
 from editvec.rules.rule import InducedRule, ProseRule, runnable
 from editvec.suggest.editor import MAX_TRIALS, find_by_editor
 from editvec.suggest.evidence import Evidence, RuledEdits
 from editvec.suggest.few_shot import FewShotEditor
+from editvec.suggest.verify import Judgement
 from editvec.vcs.old_files import OldFiles
 from editvec.vcs.worktree import File, worktree_files
 
@@ -55,6 +57,8 @@ class LearnRequest:
     """Maximum number of habits, and of migrations; places are searched only for these."""
     authors: tuple[str, ...] = ()
     """Parts of the names of the authors to learn from; all if empty."""
+    judged: Mapping[str, JudgedPattern] = field(default_factory=dict)
+    """What a command said of patterns in an earlier run, by their ids."""
     min_sweep: int = 10
     """Number of edits in several files from which on a single commit makes a migration."""
     max_groups: int = 150
@@ -81,6 +85,8 @@ class Learned:
     """Duration of each stage in seconds."""
     folder: Path | None = None
     """The folder to which the result was written."""
+    verification: Judgement | None = None
+    """What the command said of the places, if one judged them."""
 
 
 def learn_patterns(request: LearnRequest, model: EditModel | None = None, stages: Stages = silent) -> Learned:
@@ -123,8 +129,9 @@ def _learn(request: LearnRequest, model: EditModel | None, stages: Stages, store
         named = _named(found, learned.edits)
     with _stage(learned, stages, "History", "languages") as advance, OldFiles(repository) as old_files:
         end = end_of(learned.edits)
-        tried = gather(_recorded(named, old_files, end, store, advance))
-    learned.patterns = best(tried, end, request.top)
+        tried = best(gather(_recorded(named, old_files, end, store, advance)), end, request.top)
+        tried = with_verdicts(tried, request.judged)
+        learned.patterns = [_with_imports(pattern, old_files, store) for pattern in tried]
     with _stage(learned, stages, "Finding", "files") as advance:
         files = _files(learned, request)
         ruled = [rule for pattern in learned.patterns for rule in pattern.rules if rule.evidence]
@@ -217,6 +224,16 @@ def _recorded(
             doubt = _doubt(pattern, end)
             said[pattern.name] = replace(doubt, matched=evidence.matched, edited=evidence.edited) if evidence else None
     return [_believed(pattern, said.get(pattern.name)) for pattern in named]
+
+
+def _with_imports(pattern: Pattern, old_files: OldFiles, store: Store | None) -> Pattern:
+    """Return a pattern with the imports that come along with its edits, if it has a rule that can bring them."""
+    if not pattern.rules or pattern.of_imports:
+        return pattern
+    imports = imports_for(old_files, pattern.edits, store)
+    return replace(
+        pattern, imports=imports, variants=tuple(replace(each, imports=imports) for each in pattern.variants)
+    )
 
 
 def _believed(pattern: Pattern, evidence: Evidence | None) -> Pattern:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import tree_sitter as ts
 
+from editvec.core.errors import LimitError
 from editvec.syntax.facts import facts_of
 from editvec.syntax.languages import Language, known
 from editvec.syntax.lexer import LexedText, Tokens
@@ -17,12 +18,17 @@ _MAX_PARSED = 300_000
 """Maximum size of a file that is parsed, in bytes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Window:
     """The tokens of some lines of a file."""
 
     tokens: Tokens
     first_line: int
+
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """Return the different tokens."""
+        return frozenset(self.tokens.texts)
 
 
 class SearchedFile:
@@ -35,11 +41,14 @@ class SearchedFile:
 
     @cached_property
     def tree(self) -> ts.Tree | None:
-        """Return the tree of the file, or None if it is not code or too large."""
+        """Return the tree of the file, or None if it is not code, too large or takes too long to parse."""
         language = known().get(self.language)
         if not isinstance(language, Language) or len(self.data) > _MAX_PARSED:
             return None
-        return facts_of(language).parse(self.data)
+        try:
+            return facts_of(language).parse(self.data)
+        except LimitError:
+            return None
 
     def window(self, line: int) -> Window:
         """Return the tokens of a line and of the lines around it."""
