@@ -65,9 +65,8 @@ def learn(
     Examples:
         >>> import editvec
         >>> learned = editvec.learn(".", model="none")
-        >>> for pattern in learned.patterns[:2]:
+        >>> for pattern in learned.patterns[:1]:
         ...     print(pattern.before, "->", pattern.after, len(pattern.suggestions))
-        await store.$M($$$ARGS) -> await store.$M($$$ARGS).ConfigureAwait(false) 5
         new ArgumentNullException("$X") -> new ArgumentNullException(nameof($X)) 5
     """
     recipe = get_recipe("prose" if prose else "default")
@@ -75,9 +74,8 @@ def learn(
     folder = out or folders.default_folder(repository)
     folders.check(folder)
     task = MiningTask(repository, recipe, pick_languages(language, recipe), pick_paths(paths))
-    mining = MiningRequest(
-        task, revisions=tuple(range.split()) if range else (), since=since, until=until, workers=workers
-    )
+    revisions = tuple(range.split()) if range else ()
+    mining = MiningRequest(task, revisions=revisions, since=since, until=until, workers=workers)
     request = LearnRequest(mining, min_edits, min_commits, min_confidence, top, tuple(author), verdicts(folder))
     work_tree = None if verify is None else top_of(repository)
     learned = learn_patterns(request, _model(model), progress)
