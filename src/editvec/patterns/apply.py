@@ -315,12 +315,15 @@ def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
         raise UserError(f"{name} is not a rule file. Create one with editvec rule, or give --like BEFORE AFTER.")
     folder = folder or default_folder(open_repository(repo))
     (pattern,) = with_verdicts(pick(load(folder), [name]), verdicts(folder))
-    if pattern.rule is None:
+    if not pattern.rules:
         raise UserError(f"pattern {name} has no verified rule. Give an example instead: --like BEFORE AFTER.")
-    if not everywhere and not pattern.is_due():
-        evidence = pattern.evidence
+    chosen = [each for each in pattern.rules if everywhere or each.is_due()]
+    if not chosen:
+        evidence = pattern.rules[0].evidence
         said = "no evidence"
-        if evidence is not None:
+        if pattern.reserved:
+            said = pattern.reserved
+        elif evidence is not None:
             said = f"people edited {evidence.edited} of {evidence.matched + evidence.left} such places"
         if pattern.judged is not None and pattern.judged.refused:
             said = f"{said}; {pattern.judged.why}"
@@ -328,7 +331,7 @@ def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
             f"the history does not show that all matches of pattern {name} should be edited ({said})."
             " Use --everywhere to apply it anyway."
         )
-    return _Means([pattern.rule], {}, pattern.imports)
+    return _Means([each.rule for each in chosen if each.rule], {}, pattern.imports)
 
 
 def _plans(means: _Means, paths: Sequence[Path], applied: Applied, progress: Stages) -> Iterator[FilePlan]:

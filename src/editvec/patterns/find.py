@@ -18,7 +18,7 @@ from editvec.core.splice import TextEdit, compose, splice
 from editvec.data.progress import Advance, Stages, silent
 from editvec.mining.options import locate
 from editvec.patterns.folder import default_folder, load, pick
-from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
+from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern, regrouped
 from editvec.patterns.verify import judge_patterns, remember, verdicts, with_verdicts
 from editvec.rules.matching import match_rules
 from editvec.suggest.imports import ImportChanges, bring_imports
@@ -88,7 +88,7 @@ def find(
     folder = patterns or default_folder(repository)
     learned = with_verdicts(load(folder), verdicts(folder))
     picked = pick(learned, pattern)
-    ruled = [each for each in picked if each.rule and each.evidence]
+    ruled = [rule for each in picked for rule in each.rules if rule.evidence]
     if pattern and not ruled:
         raise UserError(
             "the given patterns have no verified rule. What the neural editor found is in the report of editvec learn."
@@ -97,8 +97,8 @@ def find(
     files = worktree_files(repository, {each.language for each in ruled}, since=changed_since, tally=tally)
     with progress("Finding", "files") as advance:
         found = find_suggestions(ruled, files, min_confidence, advance)
-    numbers = {each.name: number for number, each in enumerate(learned, 1)}
-    result = list(found.values())
+    numbers = {each.name: number for number, pattern in enumerate(learned, 1) for each in (pattern, *pattern.variants)}
+    result = regrouped([each for each in picked if any(rule.name in found for rule in each.rules)], found)
     if verify is None:
         return Found(tuple(result), numbers, tally["filtered"])
     result, verification = judge_patterns(top_of(repository), result, verify, progress)
@@ -162,6 +162,8 @@ def _suggestion(file: File, match: Match, pattern: Pattern) -> Suggestion:
     why = f"people edited {evidence.edited} of {evidence.matched} such places; {evidence.left} are left"
     if pattern.judged is not None and pattern.judged.refused:
         why = f"{why}; {pattern.judged.why}"
+    if pattern.reserved:
+        why += f"; only possible: {pattern.reserved}"
     suggestion = as_suggestion(file, match, pattern.confidence, why)
     return replace(suggestion, imports=imports_of(suggestion, file, pattern.imports)) if pattern.imports else suggestion
 

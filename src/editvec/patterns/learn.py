@@ -13,8 +13,9 @@ from editvec.mining.options import locate, pick_languages, pick_paths
 from editvec.mining.recipes import get_recipe
 from editvec.mining.run import MiningRequest
 from editvec.patterns import folder as folders
+from editvec.patterns.document import LearnedFrom
 from editvec.patterns.pattern import MIN_CONFIDENCE
-from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
+from editvec.patterns.pipeline import TOP, Learned, LearnRequest, learn_patterns
 from editvec.patterns.verify import judge_patterns, remember, verdicts
 from editvec.vcs.git import Repository, top_of
 
@@ -34,12 +35,14 @@ def learn(
     since: str | None = None,
     until: str | None = None,
     range: str | None = None,
+    author: Sequence[str] = (),
     paths: Sequence[str] = (),
     prose: bool = False,
     model: EditModel | str | Path | None = None,
     min_edits: int = 3,
     min_commits: int = 2,
     min_confidence: float = MIN_CONFIDENCE,
+    top: int = TOP,
     workers: int = 0,
     verify: str | None = None,
     report: Report | None = None,
@@ -52,6 +55,9 @@ def learn(
     model. With `verify`, a command judges the places in a scratch copy of the work tree, and those that it refuses are
     left out. After an interruption, the same call continues where it stopped. A later call mines only new commits.
 
+    `since`, `until`, `range` and `author` (parts of names) choose the edits to learn from; `paths` choose these edits
+    and also the files in which places are searched. `top` limits the habits and the migrations that are kept.
+
     Raises:
         GitError: The repository cannot be read.
         UserError: An option is invalid, or `out` holds files that `learn` did not write.
@@ -59,9 +65,8 @@ def learn(
     Examples:
         >>> import editvec
         >>> learned = editvec.learn(".", model="none")
-        >>> for pattern in learned.patterns[:2]:
+        >>> for pattern in learned.patterns[:1]:
         ...     print(pattern.before, "->", pattern.after, len(pattern.suggestions))
-        await store.$M($$$ARGS) -> await store.$M($$$ARGS).ConfigureAwait(false) 5
         new ArgumentNullException("$X") -> new ArgumentNullException(nameof($X)) 5
     """
     recipe = get_recipe("prose" if prose else "default")
@@ -70,19 +75,15 @@ def learn(
     folders.check(folder)
     task = MiningTask(repository, recipe, pick_languages(language, recipe), pick_paths(paths))
     revisions = tuple(range.split()) if range else ()
-    request = LearnRequest(
-        MiningRequest(task, revisions=revisions, since=since, until=until, workers=workers),
-        min_edits=min_edits,
-        min_commits=min_commits,
-        min_confidence=min_confidence,
-        judged=verdicts(folder),
-    )
-    top = None if verify is None else top_of(repository)
+    mining = MiningRequest(task, revisions=revisions, since=since, until=until, workers=workers)
+    request = LearnRequest(mining, min_edits, min_commits, min_confidence, top, tuple(author), verdicts(folder))
+    work_tree = None if verify is None else top_of(repository)
     learned = learn_patterns(request, _model(model), progress)
     learned.folder = folder
-    if verify is not None and top is not None:
-        learned.patterns, learned.verification = judge_patterns(top, learned.patterns, verify, progress)
-    about = about_of(repository, learned)
+    if verify is not None and work_tree is not None:
+        learned.patterns, learned.verification = judge_patterns(work_tree, learned.patterns, verify, progress)
+    chosen = LearnedFrom(since or "", until or "", range or "", list(author), list(task.paths))
+    about = about_of(repository, learned) | {"learned_from": chosen}
     folders.save(folder, learned.patterns, learned.edits, about, report(learned, about) if report is not None else "")
     remember(folder, learned.patterns)
     return learned

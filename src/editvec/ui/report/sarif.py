@@ -23,7 +23,7 @@ def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
         "rules": [
             {
                 "id": pattern.name,
-                "shortDescription": {"text": pattern.title or pattern.name},
+                "shortDescription": {"text": pattern.title},
                 "fullDescription": {"text": f"{pattern.before} → {pattern.after}"},
             }
             for pattern in shown
@@ -62,7 +62,7 @@ def _result(pattern: Pattern, number: int, suggestion: Suggestion) -> dict[str, 
         "ruleId": pattern.name,
         "ruleIndex": number,
         "level": "note",
-        "message": {"text": f"{pattern.title or pattern.name}: {suggestion.why}"},
+        "message": {"text": f"{pattern.title}: {suggestion.why}"},
         "locations": [{"physicalLocation": {"artifactLocation": file, "region": region}}],
         "fixes": [{"artifactChanges": [{"artifactLocation": file, "replacements": [change, *imports]}]}],
         "rank": round(100 * suggestion.confidence, 1),
