@@ -144,7 +144,7 @@ def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Guess]:
             rule = runnable(verified.rule, name)
             pattern = Pattern(name, "", (), key[0], *verified.rule.sides, (), count, 1, 1, rule=rule)
             patterns.append(replace(pattern, evidence=Evidence(count, count)))
-    found = find_suggestions(patterns, files, 0.0, ignore)
+    found = find_suggestions(patterns, files, 0.0, ignore).patterns
     return [
         Guess(place.path, place.before, place.after)
         for pattern in patterns

@@ -22,6 +22,7 @@ from editvec.core.errors import UserError
 
 if TYPE_CHECKING:
     from editvec.data.cache import cache
+    from editvec.data.config import config
     from editvec.data.convert import convert
     from editvec.data.edit_files import read, write
     from editvec.data.splits import split
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from editvec.patterns.apply import apply
     from editvec.patterns.find import find
     from editvec.patterns.learn import learn
+    from editvec.patterns.mute import mute
     from editvec.reproduction.reproduce import reproduce
     from editvec.rewrite.undo import undo
     from editvec.suggest.edit import edit
@@ -60,6 +62,7 @@ __all__ = [
     "apply",
     "cache",
     "cluster",
+    "config",
     "convert",
     "draw",
     "edit",
@@ -71,6 +74,7 @@ __all__ = [
     "load",
     "map",
     "mine",
+    "mute",
     "neighbours",
     "probe",
     "rate",
@@ -92,6 +96,7 @@ _MODULES = {
     "apply": "patterns.apply",
     "cache": "data.cache",
     "cluster": "vectors.cluster",
+    "config": "data.config",
     "convert": "data.convert",
     "draw": "ui.draw",
     "edit": "suggest.edit",
@@ -103,6 +108,7 @@ _MODULES = {
     "load": "neural.model",
     "map": "ui.map",
     "mine": "mining.mine",
+    "mute": "patterns.mute",
     "neighbours": "vectors.neighbours",
     "probe": "evaluation.probe",
     "rate": "ui.rate",

@@ -130,10 +130,10 @@ def test_a_promise_is_not_due_by_itself(shop: Path, learned: Learned) -> None:
     pattern = next(each for each in learned.patterns if each.rule and each.language == "csharp" and each.suggestions)
     files = list(worktree_files(open_repository(shop), {"csharp"}))
     assert not pattern.promises
-    assert find_suggestions([pattern], files, 0.0, lambda *done: None)[pattern.name].suggestions
+    assert find_suggestions([pattern], files, 0.0, lambda *done: None).patterns[pattern.name].suggestions
     promise = replace(pattern, before="private $T $X;", after="private readonly $T $X;")
     assert promise.promises
-    assert find_suggestions([promise], files, 0.0, lambda *done: None)[pattern.name].suggestions == ()
+    assert find_suggestions([promise], files, 0.0, lambda *done: None).patterns[pattern.name].suggestions == ()
     assert not replace(promise, after="readonly $T $X;").promises
     assert not replace(promise, before=promise.after, after=promise.before).promises
 
@@ -144,7 +144,7 @@ def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) 
     broken = replace(pattern.rule, yaml=pattern.rule.yaml.replace("fix: $X?.$M", "fix: $X?.($M"))
     assert broken != pattern.rule
     files = list(worktree_files(open_repository(shop), {"csharp"}))
-    (found,) = find_suggestions([replace(pattern, rule=broken)], files, 0.0, ignore).values()
+    (found,) = find_suggestions([replace(pattern, rule=broken)], files, 0.0, ignore).patterns.values()
     assert found.suggestions == ()
     assert found.evidence is not None and found.evidence.left == 3
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import Number
+from editvec.cli.options import Number, config_options, force_exclude_option
 
 if TYPE_CHECKING:
     from editvec.patterns.apply import Applied
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 @click.option("-C", "--repo", default=".", show_default=True, help="Repository whose patterns are applied.")
 @click.option("--patterns", type=click.Path(path_type=Path), help="Folder of patterns.  [default: .editvec in REPO]")
 @click.option("--everywhere", is_flag=True, help="Apply a pattern even if its confidence is below the threshold.")
+@force_exclude_option
+@config_options
 @click.option("-U", "--update", is_flag=True, help="Write the files.")
 @click.option("-i", "--interactive", is_flag=True, help="Ask about every place, and write the ones that you accept.")
 @click.option("--check", is_flag=True, help="Exit with code 1 if a place was found.")
@@ -150,6 +152,7 @@ def _pipe(rule: str | None, paths: tuple[str, ...], options: dict[str, Any], *, 
 
     if paths != ("-",):
         raise UserError("- (stdin) must be the only path. Leave the other paths out.")
+    options.pop("force_exclude")
     plan = apply_to_text(read_stdin(), rule, **options)
     done = Applied()
     if plan.problem:

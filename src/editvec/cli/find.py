@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import min_confidence_option
+from editvec.cli.options import config_options, force_exclude_option, min_confidence_option
 
 if TYPE_CHECKING:
     from editvec.patterns.find import Found
 
 
 @click.command()
-@click.argument("pattern", nargs=-1, metavar="[PATTERN]...")
+@click.argument("arguments", nargs=-1, metavar="[PATTERN | PATH]...")
 @click.option("-C", "--repo", default=".", show_default=True, help="Repository to search.")
 @click.option("--patterns", type=click.Path(path_type=Path), help="Folder of patterns.  [default: .editvec in REPO]")
 @click.option("--changed-since", metavar="REF", help="Search only files that differ from this revision.")
 @min_confidence_option
+@force_exclude_option
+@config_options
 @click.option(
     "--format",
     "output",
@@ -28,24 +30,30 @@ if TYPE_CHECKING:
     help="Output format.",
 )
 @click.option("--check", is_flag=True, help="Exit with code 1 if a place was found.")
-def find(pattern: tuple[str, ...], output: str, check: bool, **options: Any) -> None:
+def find(arguments: tuple[str, ...], output: str, check: bool, **options: Any) -> None:
     r"""Find the places where learned patterns are still due.
 
-    PATTERN is a number or a name that editvec learn printed; the default is all patterns. Places are found by rules, in
-    the current files. Places of patterns without a rule, which the neural editor found, are only in the report of
-    editvec learn. Exit codes: 0 success, 1 --check was given and a place was found, 2 wrong usage.
+    PATTERN is a number, a name or an id of editvec learn; the default is all patterns. PATH is a file or a folder to
+    search; the default is the whole work tree. Places are found by rules, in the current files. Places of patterns
+    without a rule, which the neural editor found, are only in the report of editvec learn. Exit codes: 0 success, 1
+    --check was given and a place was found, 2 wrong usage.
 
     \b
     editvec find
     editvec find 1 3
+    editvec find add-is src/
     editvec find --changed-since origin/main --format sarif > due.sarif
     """
     from editvec.cli.terminal import print_json, progress, tell_filtered
+    from editvec.patterns.apply import is_pattern
     from editvec.patterns.find import find as run
     from editvec.ui.report.sarif import sarif
 
-    found = run(pattern, progress=progress, **options)
+    patterns = [each for each in arguments if is_pattern(each)]
+    paths = [each for each in arguments if not is_pattern(each)]
+    found = run(patterns, paths, progress=progress, **options)
     tell_filtered(found.filtered)
+    _tell_unused(found)
     if output == "sarif":
         print_json(sarif(found.patterns))
     elif output == "json":
@@ -55,6 +63,14 @@ def find(pattern: tuple[str, ...], output: str, check: bool, **options: Any) -> 
         click.echo(f"{found.num_suggestions} {'place' if found.num_suggestions == 1 else 'places'}.", err=True)
     if check and found.num_suggestions:
         raise click.exceptions.Exit(1)
+
+
+def _tell_unused(found: Found) -> None:
+    from editvec.cli.terminal import in_one_line
+
+    for each in found.unused:
+        what = f"editvec: ignore[{each.name}]" if each.name else "editvec: ignore"
+        click.echo(f"{in_one_line(f'{each.path}:{each.line}: {what}')} suppresses nothing. Remove it.", err=True)
 
 
 def _print(found: Found) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import Number
+from editvec.cli.options import Number, config_options, force_exclude_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,12 +26,6 @@ e  change the lines first
 b  back: take the last answer back
 q  quit
 ?  this help"""
-
-
-def _possible() -> float:
-    from editvec.suggest.complete import POSSIBLE
-
-    return POSSIBLE
 
 
 @click.command()
@@ -54,10 +48,11 @@ def _possible() -> float:
 @click.option(
     "--min-confidence",
     type=Number(0, 1),
-    default=_possible,
     show_default="0.3",
     help="Minimum confidence of a place; less certain places are left out.",
 )
+@force_exclude_option
+@config_options
 @click.option("--max", "most", type=click.IntRange(1), metavar="N", help="Maximum number of places.")
 @click.option("--explain", type=click.IntRange(1), metavar="N", help="Explain the confidence of place N of the list.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import min_confidence_option
+from editvec.cli.options import config_options, min_confidence_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,7 @@ _SHOWN = 20
     "--min-commits", type=click.IntRange(1), default=2, show_default=True, help="Minimum commits per pattern."
 )
 @min_confidence_option
+@config_options
 @click.option("--workers", type=click.IntRange(0), default=0, show_default=True, help="Processes; 0 is one per core.")
 @click.option("--json", "as_json", is_flag=True, help="Print patterns.json.")
 def learn(repo: str, as_json: bool, **options: Any) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -33,19 +35,30 @@ label_option = click.option(
 )
 
 
-def _min_confidence() -> float:
-    from editvec.patterns.pattern import MIN_CONFIDENCE
-
-    return MIN_CONFIDENCE
-
-
 min_confidence_option = click.option(
     "--min-confidence",
     type=Number(0, 1),
-    default=_min_confidence,
     show_default="0.4",
     help="Minimum confidence of a place; less certain places are left out.",
 )
+_CONFIG = (
+    click.option(
+        "--config",
+        type=click.Path(path_type=Path),
+        help="File of settings.  [default: the nearest .editvec.toml, editvec.toml or pyproject.toml]",
+    ),
+    click.option("--isolated", is_flag=True, help="Ignore all files of settings."),
+)
+force_exclude_option = click.option(
+    "--force-exclude", is_flag=True, help="Leave out excluded files even if they are named."
+)
+
+
+def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say where the settings come from."""
+    for option in reversed(_CONFIG):
+        command = option(command)
+    return command
 
 
 def tell_language(language: str) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from editvec.core.errors import UserError
+from editvec.core.match import Match
 from editvec.data.progress import Stages, silent
-from editvec.patterns.folder import default_folder, load, pick
+from editvec.data.project import Project, project_of
+from editvec.patterns.folder import load, pick, used_folder
+from editvec.patterns.pattern import MIN_CONFIDENCE
 from editvec.rewrite.journal import Journal
 from editvec.rewrite.plan import FilePlan
 from editvec.rewrite.review import Choose, Reviewed, review
@@ -18,8 +21,10 @@ from editvec.rewrite.writer import find_files, is_worth_reading, write_file
 from editvec.rules.rule import Rule, load_rules
 from editvec.suggest.examples import finders_like, rules_like
 from editvec.suggest.match import Finder, plan_files
+from editvec.suggest.suppression import silence_of
 from editvec.syntax.languages import Language, known, language_of
 from editvec.vcs.git import open_repository, work_tree
+from editvec.vcs.worktree import File
 
 if TYPE_CHECKING:
     from editvec.neural.model import EditModel
@@ -47,6 +52,8 @@ class _Means(NamedTuple):
 
     rules: list[Rule]
     finders: Mapping[str, Finder]
+    names: frozenset[str] = frozenset()
+    """The names of the pattern, by which settings and comments refer to it."""
 
     @property
     def languages(self) -> set[str]:
@@ -66,6 +73,9 @@ def apply(
     repo: str | Path = ".",
     patterns: Path | None = None,
     everywhere: bool = False,
+    force_exclude: bool = False,
+    config: Path | None = None,
+    isolated: bool = False,
     update: bool = False,
     choose: Choose | None = None,
     watch: Callable[[FilePlan], None] | None = None,
@@ -77,8 +87,10 @@ def apply(
     pairs of before and after. `paths` are files and folders; for a pattern, the default is the work tree of `repo`.
     With `editor`, the neural editor also rewrites statements where no rule matches, if they are like the examples and
     its confidence is at least `sure`. A pattern for which the evidence is insufficient (`Pattern.is_due`) is refused
-    unless `everywhere` is True. `choose` is called for every match, and the edits that it returns are written at once.
-    `watch` is called with the plan of each file that changes. `undo` takes back what was written.
+    unless `everywhere` is True. Places that a comment or the settings suppress are left out. The settings are those of
+    the nearest file; `config`, `isolated` and `force_exclude` are as in `find`. `choose` is called for every match, and
+    the edits that it returns are written at once. `watch` is called with the plan of each file that changes. `undo`
+    takes back what was written.
 
     Raises:
         UserError: The rule, the pattern or a path does not exist, or no rule can be induced from the examples.
@@ -95,22 +107,28 @@ def apply(
         raise UserError("--editor needs examples. Give some with --like BEFORE AFTER.")
     if rule is None and not like:
         raise UserError("nothing to apply. Give a pattern, a rule file or examples.")
+    project = project_of(repo, config, isolated)
     files = _files(rule, paths, repo)
     spoken = [language] if language else _languages(files) if like else []
-    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
+    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere, project)
     applied = Applied()
-    plans = _plans(means, files, applied, progress)
+    named = set() if force_exclude else {file for file in files if file.is_file()}
+    plans = _plans(means, files, applied, progress, project, named)
     with Journal("apply", files) as journal:
         if choose is None:
             for plan in plans:
                 _take(plan, applied, journal if update else None, watch)
             return applied
-        reviewed = Reviewed(problems=applied.problems)
-        try:
-            review(plans, choose, reviewed, journal)
-        finally:
-            applied.num_matches, applied.num_files = reviewed.num_matches, reviewed.num_files
+        _review(plans, choose, applied, journal)
     return applied
+
+
+def _review(plans: Iterator[FilePlan], choose: Choose, applied: Applied, journal: Journal) -> None:
+    reviewed = Reviewed(problems=applied.problems)
+    try:
+        review(plans, choose, reviewed, journal)
+    finally:
+        applied.num_matches, applied.num_files = reviewed.num_matches, reviewed.num_files
 
 
 def _files(rule: str | Path | None, paths: Sequence[str | Path], repo: str | Path) -> list[Path]:
@@ -151,6 +169,8 @@ def apply_to_text(
     repo: str | Path = ".",
     patterns: Path | None = None,
     everywhere: bool = False,
+    config: Path | None = None,
+    isolated: bool = False,
 ) -> FilePlan:
     """Return the plan of applying a rule, a pattern or examples to a text; the parameters are those of `apply`.
 
@@ -158,11 +178,14 @@ def apply_to_text(
         UserError: As in `apply`; also if the rules are for several languages.
     """
     spoken = [language] if language else []
-    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
+    project = project_of(repo, config, isolated)
+    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere, project)
     if len(means.languages) > 1:
         raise UserError("the rules are for several languages. Give files, not stdin.")
     (name,) = means.languages
-    found = plan_files(means.rules, [(None, data)], name, also=means.finders.get(name))
+    found = plan_files(
+        means.rules, [(None, data)], name, also=means.finders.get(name), keep=_keep(means, name, project)
+    )
     return found[0] if found else FilePlan(None, data, ())
 
 
@@ -193,28 +216,43 @@ def _means(
     repo: str | Path,
     folder: Path | None,
     everywhere: bool,
+    project: Project,
 ) -> _Means:
     if not like:
-        return _Means(_rules_of(str(rule), repo, folder, everywhere), {})
+        rules, names = _rules_of(str(rule), repo, folder, everywhere, project)
+        return _Means(rules, {}, names)
     finders = finders_like(like, languages, model, sure) if editor else {}
     return _Means(rules_like(like, languages, needed=not finders), finders)
 
 
-def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool) -> list[Rule]:
-    """Return the rules of a file, or the rule of a learned pattern."""
+def _keep(means: _Means, language: str, project: Project) -> Callable[[Path | None, bytes, Match], bool]:
+    """Return a function that says of a match whether neither a comment nor the settings suppress it."""
+
+    def keep(path: Path | None, data: bytes, match: Match) -> bool:
+        file = File("" if path is None else str(path.resolve()), language, data)
+        return silence_of(project, means.names | {match.rule}, file, match.start, match.end) is None
+
+    return keep
+
+
+def _rules_of(
+    name: str, repo: str | Path, folder: Path | None, everywhere: bool, project: Project
+) -> tuple[list[Rule], frozenset[str]]:
+    """Return the rules of a file, or the rule of a learned pattern with the pattern's names."""
     path = Path(name)
     if path.is_file():
         try:
-            return load_rules(path.read_text(encoding="utf-8"), name)
+            return load_rules(path.read_text(encoding="utf-8"), name), frozenset()
         except UnicodeDecodeError:
             raise UserError(f"{name} is not UTF-8. Give a YAML file with rules.") from None
     if path.suffix in (".yml", ".yaml") or len(path.parts) > 1:
         raise UserError(f"{name} is not a rule file. Create one with editvec rule, or give --like BEFORE AFTER.")
-    learned = load(folder or default_folder(open_repository(repo)))
+    learned = load(used_folder(folder, project, open_repository(repo)))
     (pattern,) = pick(learned, [name])
+    least = project.min_confidence(pattern.names, None, MIN_CONFIDENCE)
     if pattern.rule is None:
         raise UserError(f"pattern {name} has no verified rule. Give an example instead: --like BEFORE AFTER.")
-    if not everywhere and not pattern.is_due():
+    if not everywhere and not pattern.is_due(least):
         evidence = pattern.evidence
         said = "no evidence"
         if evidence is not None:
@@ -223,15 +261,22 @@ def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
             f"the history does not show that all matches of pattern {name} should be edited ({said})."
             " Use --everywhere to apply it anyway."
         )
-    return [pattern.rule]
+    return [pattern.rule], pattern.names
 
 
-def _plans(means: _Means, paths: Sequence[Path], applied: Applied, progress: Stages) -> Iterator[FilePlan]:
-    """Yield the plans of the files that change; a rule is applied only to files of its language."""
+def _plans(
+    means: _Means, paths: Sequence[Path], applied: Applied, progress: Stages, project: Project, named: Collection[Path]
+) -> Iterator[FilePlan]:
+    """Yield the plans of the files that change; a rule is applied only to files of its language.
+
+    Files that the settings exclude are left out unless they are `named`.
+    """
     wanted = means.languages
     files: dict[str, list[Path]] = {}
     tally: Counter[str] = Counter()
     for file in find_files(paths, wanted, tally):
+        if file not in named and not project.covers(file.resolve()):
+            continue
         found = language_of(file.name)
         name = found.name if found is not None and found.name in wanted else next(iter(wanted))
         files.setdefault(name, []).append(file)
@@ -244,7 +289,8 @@ def _plans(means: _Means, paths: Sequence[Path], applied: Applied, progress: Sta
             for start in range(0, len(files[name]), _FILES_AT_ONCE):
                 part = files[name][start : start + _FILES_AT_ONCE]
                 texts = [(file, data) for file in part if is_worth_reading(data := file.read_bytes())]
-                for plan in plan_files(chosen, texts, name, also=means.finders.get(name)):
+                keep = _keep(means, name, project)
+                for plan in plan_files(chosen, texts, name, also=means.finders.get(name), keep=keep):
                     num_matches += len(plan.edits)
                     yield plan
                 done += len(part)

@@ -1,25 +1,49 @@
 """Find the remaining matches of patterns by running their rules over the current files.
 
-A match is kept if the confidence of its pattern is high enough and the file still parses after the edit.
+A match is kept if the confidence of its pattern is high enough, the file still parses after the edit, and neither a
+comment nor the settings speak against it.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from editvec.core.errors import UserError
 from editvec.core.match import Match, Suggestion
 from editvec.data.progress import Advance, Stages, silent
+from editvec.data.project import Project, project_of
 from editvec.mining.options import locate
-from editvec.patterns.folder import default_folder, load, pick
+from editvec.patterns.folder import load, pick, used_folder
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
 from editvec.rules.matching import match_rules
 from editvec.suggest.match import as_suggestion, keep_sound
-from editvec.vcs.worktree import File, worktree_files
+from editvec.suggest.suppression import Silence, SuppressionComment, UnusedSuppression, silence_of, unused_in
+from editvec.vcs.worktree import File, below_top, worktree_files
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressedSuggestion:
+    """A place that is not suggested because a comment or the settings speak against it."""
+
+    pattern: str
+    """The name of the pattern."""
+    suggestion: Suggestion
+    silence: Silence
+
+
+@dataclass(slots=True)
+class Search:
+    """The result of searching for patterns."""
+
+    patterns: dict[str, Pattern] = field(default_factory=dict)
+    """The patterns by name, with their suggestions."""
+    suppressed: list[SuppressedSuggestion] = field(default_factory=list)
+    unused: list[UnusedSuppression] = field(default_factory=list)
+    """The suppression comments of these patterns that suppress nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +56,12 @@ class Found:
     """The numbers of all learned patterns by name."""
     filtered: int = 0
     """Number of files that were skipped because a git filter rewrites them."""
+    suppressed: tuple[SuppressedSuggestion, ...] = ()
+    """The places that a comment or the settings suppress."""
+    unused: tuple[UnusedSuppression, ...] = ()
+    """The suppression comments of these patterns that suppress nothing."""
+    project: Project = field(default_factory=Project)
+    """The settings that were used."""
 
     @property
     def num_suggestions(self) -> int:
@@ -49,22 +79,30 @@ class Found:
 
 def find(
     pattern: Sequence[str] = (),
+    paths: Sequence[str | Path] = (),
     *,
     repo: str | Path = ".",
     patterns: Path | None = None,
     changed_since: str | None = None,
-    min_confidence: float = MIN_CONFIDENCE,
+    min_confidence: float | None = None,
+    force_exclude: bool = False,
+    config: Path | None = None,
+    isolated: bool = False,
     progress: Stages = silent,
 ) -> Found:
     """Find the places in the current files where learned patterns still apply.
 
-    `pattern` holds numbers or names of patterns; if it is empty, all are searched for. `patterns` is the folder that
-    `learn` wrote, by default `.editvec` at the top of the work tree of `repo`. With `changed_since`, only files that
-    differ from that revision are read. Only patterns with a verified rule and a confidence of at least
-    `min_confidence` have places.
+    `pattern` holds numbers, names or ids of patterns; if it is empty, all are searched for. `paths` are the files and
+    folders to search; the default is the whole work tree. `patterns` is the folder that `learn` wrote, by default the
+    one that the settings name, or else `.editvec` at the top of the work tree of `repo`. With `changed_since`, only
+    files that differ from that revision are read. Only patterns with a verified rule and a confidence of at least
+    `min_confidence` (by default, 0.4 or what the settings say) have places.
+
+    The settings are those of `config` or of the nearest file (see `project_of`). Files in `paths` are read although the
+    settings exclude them, unless `force_exclude`. With `isolated`, there are no settings.
 
     Raises:
-        UserError: A pattern does not exist, or no given pattern has a verified rule.
+        UserError: A pattern or a path does not exist, or no given pattern has a verified rule.
 
     Examples:
         >>> import editvec
@@ -74,7 +112,8 @@ def find(
         src/...
     """
     repository = locate(str(repo))
-    learned = load(patterns or default_folder(repository))
+    project = project_of(repo, config, isolated)
+    learned = load(used_folder(patterns, project, repository))
     picked = pick(learned, pattern)
     ruled = [each for each in picked if each.rule and each.evidence]
     if pattern and not ruled:
@@ -82,26 +121,53 @@ def find(
             "the given patterns have no verified rule. What the neural editor found is in the report of editvec learn."
         )
     tally: Counter[str] = Counter()
-    files = worktree_files(repository, {each.language for each in ruled}, since=changed_since, tally=tally)
+    limits = below_top(repository, paths)
+    languages = {each.language for each in ruled}
+    files = worktree_files(
+        repository,
+        languages.intersection(project.settings.languages or languages),
+        since=changed_since,
+        paths=limits,
+        covers=project.chosen(limits, force_exclude=force_exclude),
+        tally=tally,
+    )
     with progress("Finding", "files") as advance:
-        found = find_suggestions(ruled, files, min_confidence, advance)
+        found = find_suggestions(ruled, files, min_confidence, advance, project, whole=not paths and not changed_since)
+    if pattern:
+        # Whether a comment for all patterns is needed shows only when all patterns are searched for.
+        found.unused = [each for each in found.unused if each.name]
+    return _found(found, learned, tally["filtered"], project)
+
+
+def _found(search: Search, learned: Sequence[Pattern], filtered: int, project: Project) -> Found:
     numbers = {each.name: number for number, each in enumerate(learned, 1)}
-    return Found(tuple(found.values()), numbers, tally["filtered"])
+    places, suppressed, unused = search.patterns.values(), search.suppressed, search.unused
+    return Found(tuple(places), numbers, filtered, tuple(suppressed), tuple(unused), project)
 
 
 def find_suggestions(
-    patterns: Sequence[Pattern], files: Iterable[File], min_confidence: float, progress: Advance
-) -> dict[str, Pattern]:
-    """Return the patterns by name, each with its suggestions; all patterns must have a rule and evidence.
+    patterns: Sequence[Pattern],
+    files: Iterable[File],
+    min_confidence: float | None,
+    progress: Advance,
+    project: Project | None = None,
+    *,
+    whole: bool = True,
+) -> Search:
+    """Return the patterns with their suggestions; all patterns must have a rule and evidence.
 
-    The evidence of each pattern gets the number of remaining matches. Of overlapping matches, the one whose pattern has
-    the highest confidence is kept. `progress` receives the number of files done, the total, and the places found.
+    The evidence of each pattern gets the number of remaining matches; if the files are not the `whole` work tree, it
+    keeps that of the last search, so that a pattern is as certain in one file as in all. Of overlapping matches, the
+    one whose pattern has the highest confidence is kept. `progress` receives the number of files done, the total, and
+    the places found.
     """
+    project = project or Project()
     by_language: dict[str, list[File]] = defaultdict(list)
     for file in files:
         by_language[file.language].append(file)
     total, done = sum(map(len, by_language.values())), 0
-    found = {pattern.name: pattern for pattern in patterns}
+    search = Search({pattern.name: pattern for pattern in patterns})
+    found = search.patterns
     suggestions: dict[str, list[Suggestion]] = defaultdict(list)
     for language, group in sorted(by_language.items()):
         rules = [pattern.rule for pattern in patterns if pattern.language == language and pattern.rule]
@@ -109,16 +175,42 @@ def find_suggestions(
         left = Counter(match.rule for each in matches for match in each)
         for name, count in left.items():
             evidence = found[name].evidence
-            if evidence is not None:
+            if evidence is not None and (whole or count > evidence.left):
                 found[name] = replace(found[name], evidence=replace(evidence, left=count))
-        due = {name for name, each in found.items() if each.is_due(min_confidence)}
+        due = {
+            name
+            for name, each in found.items()
+            if each.is_due(project.min_confidence(each.names, min_confidence, MIN_CONFIDENCE))
+        }
         for file, each in zip(group, matches, strict=True):
             sure = [match for match in each if match.rule in due]
-            for match in keep_sound(file, _surest(sure, found)):
+            kept = _not_suppressed(file, sure, search, project, due)
+            for match in keep_sound(file, _surest(kept, found)):
                 suggestions[match.rule].append(_suggestion(file, match, found[match.rule]))
         done += len(group)
         progress(done, total, sum(map(len, suggestions.values())))
-    return {name: pattern.with_suggestions(tuple(suggestions[name])) for name, pattern in found.items()}
+    search.patterns = {name: pattern.with_suggestions(tuple(suggestions[name])) for name, pattern in found.items()}
+    return search
+
+
+def _not_suppressed(
+    file: File, matches: Sequence[Match], search: Search, project: Project, due: Collection[str]
+) -> list[Match]:
+    """Return the matches that are not suppressed; the search gets the others, and the comments that are not needed."""
+    kept = []
+    used: list[tuple[SuppressionComment, frozenset[str]]] = []
+    for match in matches:
+        pattern = search.patterns[match.rule]
+        silence = silence_of(project, pattern.names, file, match.start, match.end)
+        if silence is None:
+            kept.append(match)
+            continue
+        search.suppressed.append(SuppressedSuggestion(pattern.name, _suggestion(file, match, pattern), silence))
+        if silence.comment is not None:
+            used.append((silence.comment, pattern.names))
+    ran = [search.patterns[name].names for name in due if search.patterns[name].language == file.language]
+    search.unused += unused_in(file, ran, used)
+    return kept
 
 
 def _surest(matches: Sequence[Match], patterns: dict[str, Pattern]) -> list[Match]:

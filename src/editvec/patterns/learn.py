@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from editvec.core.about import __version__
 from editvec.data.progress import Stages, silent
+from editvec.data.project import project_of
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import locate, pick_languages, pick_paths
 from editvec.mining.recipes import get_recipe
 from editvec.mining.run import MiningRequest
 from editvec.patterns import folder as folders
-from editvec.patterns.pattern import MIN_CONFIDENCE
 from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
 from editvec.vcs.git import Repository
 
@@ -38,16 +38,20 @@ def learn(
     model: EditModel | str | Path | None = None,
     min_edits: int = 3,
     min_commits: int = 2,
-    min_confidence: float = MIN_CONFIDENCE,
+    min_confidence: float | None = None,
     workers: int = 0,
+    config: Path | None = None,
+    isolated: bool = False,
     report: Report | None = None,
     progress: Stages = silent,
 ) -> Learned:
     """Learn the recurring edits of a repository as rules, and find the places where they still apply.
 
     The patterns, their rules, their edits and a report (if `report` renders one) are written to `out`, by default
-    `.editvec` at the top of the work tree. `model` is a loaded model, its folder, "none", or None for the packaged
-    model. After an interruption, the same call continues where it stopped. A later call mines only new commits.
+    `.editvec` at the top of the work tree. The settings, those of `config` or of the nearest file (see `project_of`),
+    say which files, languages and commits are read where the arguments do not; with `isolated`, there are none. `model`
+    is a loaded model, its folder, "none", or None for the packaged model. After an interruption, the same call
+    continues where it stopped. A later call mines only new commits.
 
     Raises:
         GitError: The repository cannot be read.
@@ -63,27 +67,28 @@ def learn(
     """
     recipe = get_recipe("prose" if prose else "default")
     repository = locate(str(repo))
+    project = project_of(repo, config, isolated)
     folder = out or folders.default_folder(repository)
     folders.check(folder)
-    task = MiningTask(repository, recipe, pick_languages(language, recipe), pick_paths(paths))
+    languages = pick_languages(language or project.languages(prose=recipe.prose), recipe)
+    task = MiningTask(repository, recipe, languages, pick_paths(paths))
     request = LearnRequest(
-        MiningRequest(
-            task,
-            revisions=tuple(range.split()) if range else (),
-            since=since,
-            until=until,
-            workers=workers,
-        ),
+        MiningRequest(task, tuple(range.split()) if range else (), since or project.settings.since, until, workers),
         min_edits=min_edits,
         min_commits=min_commits,
         min_confidence=min_confidence,
+        project=project,
     )
     learned = learn_patterns(request, _model(model), progress)
     learned.folder = folder
+    _save(folder, repository, learned, report)
+    return learned
+
+
+def _save(folder: Path, repository: Repository, learned: Learned, report: Report | None) -> None:
     about = about_of(repository, learned)
     page = report(learned, about) if report is not None else ""
     folders.save(folder, learned.patterns, learned.edits, about, page)
-    return learned
 
 
 def about_of(repository: Repository, learned: Learned) -> dict[str, Any]:

@@ -62,6 +62,11 @@ class Pattern:
         return blake2b(repr((self.language, self.before, self.after)).encode(), digest_size=5).hexdigest()
 
     @property
+    def names(self) -> frozenset[str]:
+        """Return the name and the id, by which settings and comments refer to the pattern."""
+        return frozenset({self.name, self.id})
+
+    @property
     def confidence(self) -> float:
         """Return the confidence that a match of the rule is to be edited; 0 without evidence."""
         return self.evidence.confidence if self.evidence else 0.0

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
+from editvec.core.match import Suggestion
 from editvec.data.progress import Advance, Stages, silent
+from editvec.data.project import Project
 from editvec.data.store import Store
 from editvec.diff.signature import Signature, signature_of
 from editvec.mining import run
@@ -27,6 +29,7 @@ from editvec.rules.rule import InducedRule, ProseRule, runnable
 from editvec.suggest.editor import find_by_editor
 from editvec.suggest.evidence import Evidence, RuledEdits
 from editvec.suggest.few_shot import FewShotEditor
+from editvec.suggest.suppression import silence_of
 from editvec.vcs.old_files import OldFiles
 from editvec.vcs.worktree import File, worktree_files
 
@@ -45,8 +48,10 @@ class LearnRequest:
     """Maximum number of groups for which rules are induced; the most frequent ones are taken."""
     max_edited: int = 20
     """Maximum number of patterns without a rule on which the editor is tried; the best ranked ones are taken."""
-    min_confidence: float = MIN_CONFIDENCE
-    """Minimum confidence of a suggestion."""
+    min_confidence: float | None = None
+    """Minimum confidence of a suggestion; None for that of the settings."""
+    project: Project = field(default_factory=Project)
+    """The settings: which files are read, and which places are suppressed."""
     revision: str | None = None
     """Revision in whose files to search for matches; None for the work tree."""
 
@@ -88,7 +93,8 @@ def _learn(request: LearnRequest, model: EditModel | None, stages: Stages, store
     learned = Learned([], None, [], report)
     repository = request.mining.task.repository
     with _stage(learned, stages, "Mining", "commits") as advance:
-        learned.edits = list(run.edits(request.mining, report, advance))
+        mined = run.edits(request.mining, report, advance)
+        learned.edits = [edit for edit in mined if not edit.source or request.project.covers(edit.source.path)]
     if model is not None and learned.edits:
         with _stage(learned, stages, "Encoding", "edits") as advance:
             learned.vectors = encode_edits(model, learned.edits, store, advance)
@@ -110,9 +116,10 @@ def _learn(request: LearnRequest, model: EditModel | None, stages: Stages, store
     with _stage(learned, stages, "Finding", "files") as advance:
         ruled = [pattern for pattern in tried if pattern.rule and pattern.evidence]
         languages, tally = {pattern.language for pattern in tried}, Counter[str]()
-        files = list(worktree_files(repository, languages, revision=request.revision, tally=tally))
+        covers = request.project.covers
+        files = list(worktree_files(repository, languages, revision=request.revision, covers=covers, tally=tally))
         learned.filtered = tally["filtered"]
-        suggestions = find_suggestions(ruled, files, request.min_confidence, advance)
+        suggestions = find_suggestions(ruled, files, request.min_confidence, advance, request.project).patterns
     if model is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
             bare = [pattern for pattern in tried if not pattern.rule]
@@ -143,13 +150,19 @@ def _edited(
     """Return the best ranked patterns without a rule, by name, with the editor's sufficiently confident suggestions."""
     chosen = sorted(bare, key=lambda pattern: (-pattern.worth, pattern.name))[: request.max_edited]
     found: dict[str, Pattern] = {}
-    editor = FewShotEditor(model)
+    editor, by_path = FewShotEditor(model), {file.path: file for file in files}
+
+    def is_wanted(pattern: Pattern, place: Suggestion) -> bool:
+        least = request.project.min_confidence(pattern.names, request.min_confidence, MIN_CONFIDENCE)
+        file = by_path[place.path]
+        return place.confidence >= least and not silence_of(
+            request.project, pattern.names, file, place.start, place.end
+        )
+
     for number, pattern in enumerate(chosen):
         advance(number, len(chosen), sum(len(each.suggestions) for each in found.values()))
         suggestions = find_by_editor(editor, pattern.edits, files, doubts[pattern.name]) if not pattern.promises else ()
-        found[pattern.name] = pattern.with_suggestions(
-            tuple(s for s in suggestions if s.confidence >= request.min_confidence)
-        )
+        found[pattern.name] = pattern.with_suggestions(tuple(each for each in suggestions if is_wanted(pattern, each)))
     return found
 
 

@@ -14,6 +14,7 @@ from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, shrink
 from editvec.core.text import FileText
 from editvec.data.progress import Stages, silent
+from editvec.data.project import project_of
 from editvec.rewrite.journal import Journal
 from editvec.rewrite.plan import FilePlan, breaks
 from editvec.rewrite.writer import write_file
@@ -23,7 +24,7 @@ from editvec.syntax.languages import Language, language_of
 from editvec.syntax.token import decode
 from editvec.vcs.changes import Changes, read_changes
 from editvec.vcs.git import Repository, open_repository, work_tree
-from editvec.vcs.worktree import File, worktree_files
+from editvec.vcs.worktree import File, below_top, worktree_files
 
 SCHEMA = 1
 Decide = Callable[["FinishReview"], None]
@@ -106,7 +107,10 @@ def finish(
     origin: str | Path | None = None,
     edits: Sequence[str] = (),
     refused: Sequence[str] = (),
-    min_confidence: float = POSSIBLE,
+    min_confidence: float | None = None,
+    force_exclude: bool = False,
+    config: Path | None = None,
+    isolated: bool = False,
     most: int | None = None,
     update: bool = False,
     decide: Decide | None = None,
@@ -119,8 +123,9 @@ def finish(
     `origin`. `paths` are the files and folders to search; the default is the whole work tree. `edits` are lines,
     FILE:LINE, of the edits to finish; by default all are. `refused` are lines where an edit does not belong.
 
-    Suggestions with a confidence below `min_confidence` are left out, and at most `most` are returned. With `update`,
-    the likely ones are written. `decide` is called with a review that a person goes through.
+    Suggestions with a confidence below `min_confidence` (by default, 0.3 or what the settings say) are left out, and at
+    most `most` are returned. `config`, `isolated` and `force_exclude` are as in `find`. With `update`, the likely ones
+    are written. `decide` is called with a review that a person goes through.
 
     Raises:
         UserError: A path, a line or a combination of options is invalid.
@@ -131,30 +136,43 @@ def finish(
         >>> editvec.finish().suggestions
         []
     """
-    repository = open_repository(repo)
+    repository, project = open_repository(repo), project_of(repo, config, isolated)
     top = _top(repository, repo)
-    if origin is not None and commit is None:
-        raise UserError("--from names the repository of a commit. Give the commit with --commit.")
-    source = open_repository(origin) if origin is not None else repository
-    changes = read_changes(source, since=changed_since, staged=staged, commit=commit)
+    limits = below_top(repository, paths)
+    covers = project.chosen(limits, force_exclude=force_exclude)
+    changes = _changes(repository, origin, changed_since, staged, commit)
     result = Finished(top, num_changed=len(changes.files), skipped=changes.skipped)
     if not changes.files:
         return result
+    least = project.min_confidence((), min_confidence, POSSIBLE)
     session = FinishSession(
         _demonstrations(changes),
-        _files(repository, top, changes, paths, result.skipped, progress),
+        _files(repository, changes, limits, covers, result.skipped, progress),
+        project=project,
         refused=[_line(each, Path(repo), top) for each in refused],
         only=[_line(each, Path(repo), top) for each in edits],
     )
-    result.num_files = session.num_files
     if decide is not None:
         with Journal("finish", [top]) as journal:
-            decide(FinishReview(session, result, journal, min_confidence))
-    result.edits = session.edits()
-    result.suggestions = session.suggestions(min_confidence)[:most]
+            decide(FinishReview(session, result, journal, least))
+    _conclude(result, session, least, most, update)
+    return result
+
+
+def _changes(
+    repository: Repository, origin: str | Path | None, since: str | None, staged: bool, commit: str | None
+) -> Changes:
+    if origin is not None and commit is None:
+        raise UserError("--from names the repository of a commit. Give the commit with --commit.")
+    source = open_repository(origin) if origin is not None else repository
+    return read_changes(source, since=since, staged=staged, commit=commit)
+
+
+def _conclude(result: Finished, session: FinishSession, least: float, most: int | None, update: bool) -> None:
+    result.num_files, result.edits = session.num_files, session.edits()
+    result.suggestions = session.suggestions(least)[:most]
     if update:
         _write_likely(result)
-    return result
 
 
 def _write_likely(result: Finished) -> None:
@@ -180,24 +198,19 @@ def _demonstrations(changes: Changes) -> list[Demonstration]:
 
 def _files(
     repository: Repository,
-    top: Path,
     changes: Changes,
-    paths: Sequence[str | Path],
+    paths: Sequence[str],
+    covers: Callable[[str], bool],
     skipped: Counter[str],
     progress: Stages,
 ) -> list[File]:
     """Return the files to search: those of the same kinds as the changed files, below `paths` if any are given."""
-    for path in paths:
-        if not Path(path).exists():
-            raise UserError(f"{path} does not exist. Give files or folders.")
-    wanted = [Path(path).resolve() for path in paths]
     languages, endings = languages_like(file.path for file in changes.files)
     found = []
     with progress("Reading", "files") as advance:
-        for file in worktree_files(repository, languages, endings=endings, tally=skipped):
-            if not wanted or any((top / file.path).resolve().is_relative_to(each) for each in wanted):
-                found.append(file)
-                advance(len(found), len(found), 0)
+        for file in worktree_files(repository, languages, endings=endings, paths=paths, covers=covers, tally=skipped):
+            found.append(file)
+            advance(len(found), len(found), 0)
     return found
 
 

@@ -1,0 +1,133 @@
+"""What the settings and comments of a project change for learn, find, apply and mute."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import editvec
+from editvec.core.errors import UserError
+from tests.cli.run import run
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "demo_history.py"
+REPORT, REFUNDS = "tools/report.py", "tools/refunds.py"
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("settings") / "shop"
+    subprocess.run([sys.executable, str(EXAMPLE), str(place)], check=True, capture_output=True)
+    editvec.learn(place, model="none", workers=1)
+    return place
+
+
+@pytest.fixture
+def shop(learned: Path, tmp_path: Path) -> Path:
+    """A repository with learned patterns, for each test alone."""
+    return Path(shutil.copytree(learned, tmp_path / "shop"))
+
+
+def places(shop: Path, *patterns: str, paths: tuple[Path, ...] = (), **options: object) -> set[str]:
+    """The files and lines where patterns are due."""
+    found = editvec.find(patterns, paths, repo=shop, **options)  # type: ignore[arg-type]
+    return {f"{each.path}:{each.line}" for pattern in found.patterns for each in pattern.suggestions}
+
+
+def test_find_reads_what_the_settings_leave(shop: Path) -> None:
+    everything = places(shop, "add-is")
+    assert len(everything) == 5
+    (shop / "editvec.toml").write_text('exclude = ["tools/report.py"]\n')
+    assert places(shop, "add-is") == {each for each in everything if REPORT not in each}
+    assert places(shop, "add-is", isolated=True) == everything
+    assert places(shop, "add-is", paths=(shop / REPORT,)) == {f"{REPORT}:32"}
+    assert places(shop, "add-is", paths=(shop / REPORT,), force_exclude=True) == set()
+    assert places(shop, "add-is", paths=(shop / "tools",)) == places(shop, "add-is")
+    (shop / "editvec.toml").write_text('languages = ["csharp"]\n')
+    assert places(shop, "add-is") == set()
+    (shop / "editvec.toml").unlink()
+    (shop / ".ignore").write_text("/tools/refunds.py\n")
+    assert places(shop, "add-is") == {each for each in everything if REFUNDS not in each}
+
+
+def test_a_pattern_is_as_certain_in_one_file_as_in_all(shop: Path) -> None:
+    (alone,) = editvec.find(["add-is"], [shop / REPORT], repo=shop).patterns
+    (whole,) = editvec.find(["add-is"], repo=shop).patterns
+    assert alone.confidence == whole.confidence
+
+
+def test_thresholds_of_the_project_and_of_a_pattern(shop: Path) -> None:
+    (shop / "editvec.toml").write_text("min-confidence = 0.99\n")
+    assert places(shop) == set()
+    assert len(places(shop, "add-is", min_confidence=0.1)) == 5
+    (shop / "editvec.toml").write_text("min-confidence = 0.99\n[pattern.add-is]\nmin-confidence = 0.5\n")
+    assert places(shop) == places(shop, "add-is")
+    with pytest.raises(UserError, match="--everywhere"):
+        editvec.apply("1", repo=shop)
+
+
+def test_the_folder_of_patterns_can_be_set(shop: Path) -> None:
+    (shop / ".editvec").rename(shop / "rules-of-ours")
+    with pytest.raises(UserError, match="editvec learn first"):
+        editvec.find(repo=shop)
+    (shop / "editvec.toml").write_text('patterns = "rules-of-ours"\n')
+    assert len(places(shop, "add-is")) == 5
+    assert editvec.apply("add-is", repo=shop).num_matches == 5
+
+
+def test_learn_reads_what_the_settings_leave(shop: Path, tmp_path: Path) -> None:
+    (shop / "editvec.toml").write_text('languages = ["python"]\nexclude = ["tools/s*.py"]\n')
+    found = editvec.learn(shop, tmp_path / "out", model="none", workers=1)
+    assert {pattern.language for pattern in found.patterns} == {"python"}
+    paths = {edit.source.path for edit in found.edits if edit.source}
+    paths |= {place.path for pattern in found.patterns for place in pattern.suggestions}
+    assert paths and not any(path.startswith("tools/s") for path in paths)
+    (shop / "editvec.toml").write_text('since = "2100-01-01"\n')
+    assert editvec.learn(shop, tmp_path / "none", model="none", workers=1).edits == []
+
+
+@pytest.mark.parametrize("name", ["add-is", "id"])
+def test_comments_suppress_by_name_and_by_id(shop: Path, name: str) -> None:
+    (pattern,) = editvec.find(["add-is"], repo=shop).patterns
+    word = pattern.id if name == "id" else name
+    file = shop / REPORT
+    lines = file.read_text().splitlines()
+    lines[31] += f"  # editvec: ignore[{word}]"
+    lines.append("# editvec: ignore[add-is, no-such-pattern]")
+    file.write_text("\n".join(lines) + "\n")
+    found = editvec.find(["add-is"], repo=shop)
+    assert f"{REPORT}:32" not in places(shop, "add-is") and len(places(shop, "add-is")) == 4
+    assert [(each.suggestion.line, each.silence.text) for each in found.suppressed] == [(32, "a comment in line 32")]
+    assert [(each.line, each.name) for each in found.unused] == [(len(lines), "add-is")]
+    assert "suppresses nothing" in run("find", "add-is", cwd=shop).stderr
+    assert editvec.apply("add-is", repo=shop).num_matches == 4
+
+
+@pytest.mark.parametrize("name", ["editvec.toml", "pyproject.toml"])
+def test_mute_keeps_what_stands_in_the_file(shop: Path, name: str) -> None:
+    before = "# our settings\n[tool.editvec]\n" if name == "pyproject.toml" else "# our settings\n"
+    before += 'exclude = [  # why\n  "a",\n]\n'
+    behind = "\n[tool.other]\na = 1  # one\n" if name == "pyproject.toml" else ""
+    (shop / name).write_text(before + behind)
+    done = run("mute", "6", "--path", "/tools/report.py", "--reason", 'we "like" it', cwd=shop)
+    assert name in done.stdout
+    text = (shop / name).read_text()
+    for kept in (before, behind.strip()):
+        assert kept in text
+    assert "# add-is: $X == None → $X is None" in text
+    assert f"{REPORT}:32" not in places(shop, "add-is") and len(places(shop, "add-is")) == 4
+    assert not editvec.mute("add-is", path="/tools/report.py", repo=shop).is_new
+    assert (shop / name).read_text() == text
+    assert editvec.mute("add-is", repo=shop).is_new
+    assert places(shop, "add-is") == set()
+    assert editvec.apply("add-is", repo=shop).num_matches == 0
+
+
+def test_mute_makes_a_file_and_knows_its_patterns(shop: Path) -> None:
+    assert editvec.mute("1", repo=shop / "src").path == shop / "editvec.toml"
+    assert len(places(shop)) == 23
+    with pytest.raises(UserError, match="no pattern 'nothing'"):
+        editvec.mute("nothing", repo=shop)
