@@ -33,7 +33,7 @@ demo: $(BIN)/editvec ## Learn the edits of a small history, see where they are d
 	$(BIN)/python examples/demo_history.py $(DEMO)/shop
 	$(BIN)/editvec learn $(DEMO)/shop
 	cd $(DEMO)/shop && ../../$(BIN)/editvec apply 2
-	cd $(DEMO)/shop && ../../$(BIN)/editvec apply 2 -U >/dev/null && git diff --stat
+	cd $(DEMO)/shop && ../../$(BIN)/editvec apply 2 -U --possible >/dev/null && git diff --stat
 	@echo "The report: $(DEMO)/shop/.editvec/report.html"
 
 test: $(VENV)/.dev ## Run the tests

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import pytest
 
 import editvec
 from editvec.core.errors import UserError
+from editvec.patterns.pattern import MIN_CONFIDENCE
+from editvec.suggest.complete import LIKELY
 from tests.cli.run import run
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "demo_history.py"
@@ -131,3 +134,43 @@ def test_mute_makes_a_file_and_knows_its_patterns(shop: Path) -> None:
     assert len(places(shop)) == 23
     with pytest.raises(UserError, match="no pattern 'nothing'"):
         editvec.mute("nothing", repo=shop)
+
+
+def test_only_likely_places_are_written_unless_possible_ones_are_asked_for(shop: Path) -> None:
+    (pattern,) = editvec.find(["add-is"], repo=shop).patterns
+    assert MIN_CONFIDENCE <= pattern.confidence < LIKELY
+    assert run("find", "add-is", "-U", cwd=shop).stdout == "0 places in 0 files written.\n"
+    assert run("find", "add-is", "--diff", cwd=shop).stdout == ""
+    with pytest.raises(UserError, match="possible, not likely"):
+        editvec.apply("add-is", repo=shop, update=True)
+    patch = run("find", "add-is", "--diff", "--possible", cwd=shop).stdout
+    before = (shop / REPORT).read_text()
+    assert run("find", "add-is", "-U", "--possible", cwd=shop).stdout.startswith("5 places in 3 files written.")
+    assert "is None" in patch and (shop / REPORT).read_text() == before.replace("encoding == None", "encoding is None")
+    assert places(shop, "add-is") == set()
+    editvec.undo(shop)
+    assert (shop / REPORT).read_text() == before
+    assert len(editvec.apply("add-is", repo=shop, update=True, possible=True).plans) == 3
+
+
+def test_likely_places_are_written(shop: Path) -> None:
+    believe(shop)
+    assert run("find", "add-is", "-U", cwd=shop).stdout.startswith("5 places")
+
+
+def test_a_pattern_that_is_only_reported_is_never_written(shop: Path) -> None:
+    believe(shop)
+    (shop / "editvec.toml").write_text("[pattern.add-is]\nreport-only = true\n")
+    assert len(places(shop, "add-is")) == 5
+    assert editvec.find(["add-is"], repo=shop, update=True, possible=True).num_written == 0
+    with pytest.raises(UserError, match="report-only"):
+        editvec.apply("add-is", repo=shop, update=True, everywhere=True)
+
+
+def believe(shop: Path) -> None:
+    """Makes the history say that people edit all places of the pattern."""
+    file = shop / ".editvec/patterns.json"
+    document = json.loads(file.read_bytes())
+    for each in document["patterns"]:
+        each["evidence"] |= {"matched": 90, "edited": 90}
+    file.write_text(json.dumps(document))

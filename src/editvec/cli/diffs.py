@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     from editvec.core.splice import TextEdit
+    from editvec.rewrite.plan import FilePlan
+    from editvec.suggest.finish import WriteTally
 
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 
@@ -31,13 +35,35 @@ def print_diff(path: Path | None, before: bytes, edits: Sequence[TextEdit], base
         out.print(printable(line.removesuffix("\r")), style=style)
 
 
+def print_patch(plans: Iterable[FilePlan], top: Path) -> None:
+    """Print plans as one patch for `git apply`; what cannot be written is named on stderr."""
+    from editvec.cli.terminal import printable
+
+    for plan in plans:
+        if plan.problem:
+            click.echo(f"editvec: {printable(str(plan.path))}: left out: {plan.problem}.", err=True)
+        else:
+            print_diff(plan.path, plan.before, plan.edits, top)
+
+
+def print_written(done: WriteTally) -> None:
+    """Print what was written, and what could not be."""
+    from editvec.cli.terminal import describe, printable
+
+    for problem in done.problems:
+        click.echo(f"editvec: {printable(problem)}", err=True)
+    places = "1 place" if done.num_written == 1 else f"{describe(done.num_written)} places"
+    files = "1 file" if len(done.written) == 1 else f"{describe(len(done.written))} files"
+    click.echo(f"{places} in {files} written." + (" editvec undo takes them back." if done.num_written else ""))
+
+
 def base_of(paths: Sequence[Path]) -> Path:
     """Return the folder that names in a diff are relative to.
 
     It is the current folder, or the top of the work tree if a path is outside of the current folder.
     """
     from editvec.core.errors import UserError
-    from editvec.patterns.apply import top_of
+    from editvec.patterns.folder import top_of
 
     here = Path.cwd()
     outside = [path for path in paths if not _absolute(path).is_relative_to(here)]

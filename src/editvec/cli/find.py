@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import config_options, force_exclude_option, min_confidence_option
+from editvec.cli.options import (
+    config_options,
+    force_exclude_option,
+    min_confidence_option,
+    possible_option,
+    update_option,
+)
 
 if TYPE_CHECKING:
     from editvec.patterns.find import Found
@@ -29,8 +35,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="Output format.",
 )
+@update_option
+@possible_option
+@click.option("--diff", is_flag=True, help="Print the likely places as a patch for git apply.")
 @click.option("--check", is_flag=True, help="Exit with code 1 if a place was found.")
-def find(arguments: tuple[str, ...], output: str, check: bool, **options: Any) -> None:
+def find(arguments: tuple[str, ...], output: str, diff: bool, check: bool, update: bool, **options: Any) -> None:
     r"""Find the places where learned patterns are still due.
 
     PATTERN is a number, a name or an id of editvec learn; the default is all patterns. PATH is a file or a folder to
@@ -42,27 +51,45 @@ def find(arguments: tuple[str, ...], output: str, check: bool, **options: Any) -
     editvec find
     editvec find 1 3
     editvec find add-is src/
+    editvec find -U             # write the likely places; editvec undo takes them back
     editvec find --changed-since origin/main --format sarif > due.sarif
     """
+    from editvec.cli.diffs import print_written
     from editvec.cli.terminal import print_json, progress, tell_filtered
+    from editvec.core.errors import UserError
     from editvec.patterns.apply import is_pattern
     from editvec.patterns.find import find as run
     from editvec.ui.report.sarif import sarif
 
     patterns = [each for each in arguments if is_pattern(each)]
     paths = [each for each in arguments if not is_pattern(each)]
-    found = run(patterns, paths, progress=progress, **options)
+    if diff + update + (output != "text") > 1:
+        raise UserError("-U, --diff and --format exclude each other. Give one of them.")
+    found = run(patterns, paths, update=update, progress=progress, **options)
     tell_filtered(found.filtered)
     _tell_unused(found)
-    if output == "sarif":
+    if update:
+        print_written(found)
+    elif diff:
+        _print_patch(found, options["repo"], options["possible"])
+    elif output == "sarif":
         print_json(sarif(found.patterns))
     elif output == "json":
         print_json(found.as_json())
     else:
         _print(found)
         click.echo(f"{found.num_suggestions} {'place' if found.num_suggestions == 1 else 'places'}.", err=True)
-    if check and found.num_suggestions:
+    if found.problems or (check and found.num_suggestions and not update):
         raise click.exceptions.Exit(1)
+
+
+def _print_patch(found: Found, repo: str, possible: bool) -> None:
+    from editvec.cli.diffs import print_patch
+    from editvec.patterns.folder import top_of
+    from editvec.suggest.finish import plans_of
+
+    top = top_of(repo)
+    print_patch(plans_of(top, found.writable(possible=possible)), top)
 
 
 def _tell_unused(found: Found) -> None:
@@ -77,6 +104,7 @@ def _print(found: Found) -> None:
     from rich.text import Text
 
     from editvec.cli.terminal import console, one_line, printable
+    from editvec.suggest.complete import LIKELY
 
     out = console()
     for pattern in found.patterns:
@@ -85,7 +113,8 @@ def _print(found: Found) -> None:
         out.print(Text(printable(f"{found.numbers[pattern.name]}  {pattern.title}"), "bold"))
         for suggestion in pattern.suggestions:
             head = Text(f"{printable(suggestion.path)}:{suggestion.line}:{suggestion.column}", "cyan")
-            head.append(f"  {suggestion.confidence:.0%}  {suggestion.why}", "dim")
+            possible = "" if suggestion.confidence >= LIKELY else " (possible)"
+            head.append(f"  {suggestion.confidence:.0%}{possible}  {suggestion.why}", "dim")
             out.print(head)
             out.print(Text(f"  - {printable(one_line(suggestion.before, 110))}", "red"))
             out.print(Text(f"  + {printable(one_line(suggestion.after, 110))}", "green"))

@@ -38,7 +38,7 @@ label_option = click.option(
 min_confidence_option = click.option(
     "--min-confidence",
     type=Number(0, 1),
-    show_default="0.4",
+    show_default="0.3",
     help="Minimum confidence of a place; less certain places are left out.",
 )
 _CONFIG = (
@@ -52,6 +52,10 @@ _CONFIG = (
 force_exclude_option = click.option(
     "--force-exclude", is_flag=True, help="Leave out excluded files even if they are named."
 )
+
+
+update_option = click.option("-U", "--update", is_flag=True, help="Write the likely places.")
+possible_option = click.option("--possible", is_flag=True, help="Write the possible places, too: confidence below 0.8.")
 
 
 def config_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -130,6 +130,10 @@ class Project:
         names = self.settings.languages
         return [name for name in names if isinstance(languages.get(name), languages.Markup) == prose]
 
+    def limited(self, names: set[str]) -> set[str]:
+        """Return those of the languages that the settings do not leave out."""
+        return names.intersection(self.settings.languages or names)
+
     @property
     def patterns_folder(self) -> Path | None:
         """Return the folder of the patterns, if the settings name one."""

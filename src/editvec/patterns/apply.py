@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,18 +12,19 @@ from editvec.core.errors import UserError
 from editvec.core.match import Match
 from editvec.data.progress import Stages, silent
 from editvec.data.project import Project, project_of
-from editvec.patterns.folder import load, pick, used_folder
-from editvec.patterns.pattern import MIN_CONFIDENCE
+from editvec.patterns.folder import load, pick, top_of, used_folder
+from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
 from editvec.rewrite.journal import Journal
 from editvec.rewrite.plan import FilePlan
 from editvec.rewrite.review import Choose, Reviewed, review
 from editvec.rewrite.writer import find_files, is_worth_reading, write_file
 from editvec.rules.rule import Rule, load_rules
+from editvec.suggest.complete import LIKELY
 from editvec.suggest.examples import finders_like, rules_like
 from editvec.suggest.match import Finder, plan_files
 from editvec.suggest.suppression import silence_of
 from editvec.syntax.languages import Language, known, language_of
-from editvec.vcs.git import open_repository, work_tree
+from editvec.vcs.git import open_repository
 from editvec.vcs.worktree import File
 
 if TYPE_CHECKING:
@@ -52,13 +53,17 @@ class _Means(NamedTuple):
 
     rules: list[Rule]
     finders: Mapping[str, Finder]
-    names: frozenset[str] = frozenset()
-    """The names of the pattern, by which settings and comments refer to it."""
+    pattern: Pattern | None = None
+    """The learned pattern that the rule is of."""
 
     @property
     def languages(self) -> set[str]:
         """Return the languages of the rules and the finders."""
         return {rule.language for rule in self.rules} | self.finders.keys()
+
+    def names(self, match: Match) -> frozenset[str]:
+        """Return the names by which settings and comments refer to what found a match."""
+        return self.pattern.names if self.pattern is not None else frozenset({match.rule})
 
 
 def apply(
@@ -77,6 +82,7 @@ def apply(
     config: Path | None = None,
     isolated: bool = False,
     update: bool = False,
+    possible: bool = False,
     choose: Choose | None = None,
     watch: Callable[[FilePlan], None] | None = None,
     progress: Stages = silent,
@@ -87,10 +93,11 @@ def apply(
     pairs of before and after. `paths` are files and folders; for a pattern, the default is the work tree of `repo`.
     With `editor`, the neural editor also rewrites statements where no rule matches, if they are like the examples and
     its confidence is at least `sure`. A pattern for which the evidence is insufficient (`Pattern.is_due`) is refused
-    unless `everywhere` is True. Places that a comment or the settings suppress are left out. The settings are those of
-    the nearest file; `config`, `isolated` and `force_exclude` are as in `find`. `choose` is called for every match, and
-    the edits that it returns are written at once. `watch` is called with the plan of each file that changes. `undo`
-    takes back what was written.
+    unless `everywhere` is True. With `update`, the places of a learned pattern are written only if they are likely, or
+    with `possible`. Places that a comment or the settings suppress are left out. The settings are those of the nearest
+    file; `config`, `isolated` and `force_exclude` are as in `find`. `choose` is called for every match, and the edits
+    that it returns are written at once. `watch` is called with the plan of each file that changes. `undo` takes back
+    what was written.
 
     Raises:
         UserError: The rule, the pattern or a path does not exist, or no rule can be induced from the examples.
@@ -103,17 +110,15 @@ def apply(
         >>> done.plans[0].edits[0].text
         b'nameof(order)'
     """
-    if editor and not like:
-        raise UserError("--editor needs examples. Give some with --like BEFORE AFTER.")
-    if rule is None and not like:
-        raise UserError("nothing to apply. Give a pattern, a rule file or examples.")
+    _check_given(rule, like, editor)
     project = project_of(repo, config, isolated)
     files = _files(rule, paths, repo)
     spoken = [language] if language else _languages(files) if like else []
     means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere, project)
+    if means.pattern is not None and (update or choose is not None):
+        _check_writable(means.pattern, project, possible or everywhere or choose is not None)
     applied = Applied()
-    named = set() if force_exclude else {file for file in files if file.is_file()}
-    plans = _plans(means, files, applied, progress, project, named)
+    plans = _plans(means, files, applied, progress, project, force_exclude)
     with Journal("apply", files) as journal:
         if choose is None:
             for plan in plans:
@@ -121,6 +126,13 @@ def apply(
             return applied
         _review(plans, choose, applied, journal)
     return applied
+
+
+def _check_given(rule: str | Path | None, like: Like, editor: bool) -> None:
+    if editor and not like:
+        raise UserError("--editor needs examples. Give some with --like BEFORE AFTER.")
+    if rule is None and not like:
+        raise UserError("nothing to apply. Give a pattern, a rule file or examples.")
 
 
 def _review(plans: Iterator[FilePlan], choose: Choose, applied: Applied, journal: Journal) -> None:
@@ -194,18 +206,6 @@ def is_pattern(rule: str | Path) -> bool:
     return not Path(rule).suffix and not Path(rule).exists() and len(Path(rule).parts) == 1
 
 
-def top_of(repo: str | Path) -> Path:
-    """Return the top folder of the work tree that contains a path.
-
-    Raises:
-        UserError: The repository is bare.
-    """
-    top = work_tree(open_repository(repo))
-    if top is None:
-        raise UserError(f"{repo} is a bare repository without files to change. Give files, or a clone with -C.")
-    return top
-
-
 def _means(
     rule: str | Path | None,
     like: Like,
@@ -219,8 +219,7 @@ def _means(
     project: Project,
 ) -> _Means:
     if not like:
-        rules, names = _rules_of(str(rule), repo, folder, everywhere, project)
-        return _Means(rules, {}, names)
+        return _means_of(str(rule), repo, folder, everywhere, project)
     finders = finders_like(like, languages, model, sure) if editor else {}
     return _Means(rules_like(like, languages, needed=not finders), finders)
 
@@ -230,19 +229,28 @@ def _keep(means: _Means, language: str, project: Project) -> Callable[[Path | No
 
     def keep(path: Path | None, data: bytes, match: Match) -> bool:
         file = File("" if path is None else str(path.resolve()), language, data)
-        return silence_of(project, means.names | {match.rule}, file, match.start, match.end) is None
+        return silence_of(project, means.names(match), file, match.start, match.end) is None
 
     return keep
 
 
-def _rules_of(
-    name: str, repo: str | Path, folder: Path | None, everywhere: bool, project: Project
-) -> tuple[list[Rule], frozenset[str]]:
-    """Return the rules of a file, or the rule of a learned pattern with the pattern's names."""
+def _check_writable(pattern: Pattern, project: Project, possible: bool) -> None:
+    """Check that the places of a pattern may be written: unseen only if they are likely or `possible` is allowed."""
+    if project.pattern(pattern.names).report_only:
+        raise UserError(f"the settings only report pattern {pattern.name} (report-only). Leave out -U and -i.")
+    if pattern.confidence < LIKELY and not possible:
+        raise UserError(
+            f"the places of pattern {pattern.name} are possible, not likely ({pattern.confidence:.0%})."
+            " Use -i to review each place, or -U --possible to write all."
+        )
+
+
+def _means_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool, project: Project) -> _Means:
+    """Return the rules of a file, or the rule of a learned pattern."""
     path = Path(name)
     if path.is_file():
         try:
-            return load_rules(path.read_text(encoding="utf-8"), name), frozenset()
+            return _Means(load_rules(path.read_text(encoding="utf-8"), name), {})
         except UnicodeDecodeError:
             raise UserError(f"{name} is not UTF-8. Give a YAML file with rules.") from None
     if path.suffix in (".yml", ".yaml") or len(path.parts) > 1:
@@ -261,16 +269,17 @@ def _rules_of(
             f"the history does not show that all matches of pattern {name} should be edited ({said})."
             " Use --everywhere to apply it anyway."
         )
-    return [pattern.rule], pattern.names
+    return _Means([pattern.rule], {}, pattern)
 
 
 def _plans(
-    means: _Means, paths: Sequence[Path], applied: Applied, progress: Stages, project: Project, named: Collection[Path]
+    means: _Means, paths: Sequence[Path], applied: Applied, progress: Stages, project: Project, force_exclude: bool
 ) -> Iterator[FilePlan]:
     """Yield the plans of the files that change; a rule is applied only to files of its language.
 
-    Files that the settings exclude are left out unless they are `named`.
+    Files that the settings exclude are left out unless they are named, and with `force_exclude` always.
     """
+    named = set() if force_exclude else {file for file in paths if file.is_file()}
     wanted = means.languages
     files: dict[str, list[Path]] = {}
     tally: Counter[str] = Counter()

@@ -17,9 +17,11 @@ from editvec.core.match import Match, Suggestion
 from editvec.data.progress import Advance, Stages, silent
 from editvec.data.project import Project, project_of
 from editvec.mining.options import locate
-from editvec.patterns.folder import load, pick, used_folder
+from editvec.patterns.folder import load, pick, top_of, used_folder
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
 from editvec.rules.matching import match_rules
+from editvec.suggest.complete import LIKELY
+from editvec.suggest.finish import write_suggestions
 from editvec.suggest.match import as_suggestion, keep_sound
 from editvec.suggest.suppression import Silence, SuppressionComment, UnusedSuppression, silence_of, unused_in
 from editvec.vcs.worktree import File, below_top, worktree_files
@@ -46,7 +48,7 @@ class Search:
     """The suppression comments of these patterns that suppress nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Found:
     """The remaining places to edit, found by the rules of learned patterns."""
 
@@ -62,6 +64,23 @@ class Found:
     """The suppression comments of these patterns that suppress nothing."""
     project: Project = field(default_factory=Project)
     """The settings that were used."""
+    top: Path = Path()
+    """The top folder of the work tree."""
+    num_written: int = 0
+    written: list[str] = field(default_factory=list)
+    """The files that were written."""
+    problems: list[str] = field(default_factory=list)
+    """Reasons why files were not written, one line each."""
+
+    def writable(self, *, possible: bool = False) -> list[Suggestion]:
+        """Return the likely places, or with `possible` all, of the patterns that the settings do not only report."""
+        return [
+            suggestion
+            for pattern in self.patterns
+            if not self.project.pattern(pattern.names).report_only
+            for suggestion in pattern.suggestions
+            if possible or suggestion.confidence >= LIKELY
+        ]
 
     @property
     def num_suggestions(self) -> int:
@@ -71,7 +90,14 @@ class Found:
     def as_json(self) -> list[dict[str, Any]]:
         """Return the places as JSON values, each with its pattern."""
         return [
-            {"pattern": pattern.name, "number": self.numbers[pattern.name], **suggestion.as_json()}
+            {
+                "pattern": pattern.name,
+                "id": pattern.id,
+                "number": self.numbers[pattern.name],
+                **suggestion.as_json(),
+                "likely": suggestion.confidence >= LIKELY,
+                "severity": self.project.pattern(pattern.names).severity,
+            }
             for pattern in self.patterns
             for suggestion in pattern.suggestions
         ]
@@ -88,18 +114,20 @@ def find(
     force_exclude: bool = False,
     config: Path | None = None,
     isolated: bool = False,
+    update: bool = False,
+    possible: bool = False,
     progress: Stages = silent,
 ) -> Found:
-    """Find the places in the current files where learned patterns still apply.
+    """Find the places in the current files where learned patterns still apply; write only with `update`.
 
     `pattern` holds numbers, names or ids of patterns; if it is empty, all are searched for. `paths` are the files and
     folders to search; the default is the whole work tree. `patterns` is the folder that `learn` wrote, by default the
     one that the settings name, or else `.editvec` at the top of the work tree of `repo`. With `changed_since`, only
     files that differ from that revision are read. Only patterns with a verified rule and a confidence of at least
-    `min_confidence` (by default, 0.4 or what the settings say) have places.
-
-    The settings are those of `config` or of the nearest file (see `project_of`). Files in `paths` are read although the
-    settings exclude them, unless `force_exclude`. With `isolated`, there are no settings.
+    `min_confidence` (by default, 0.3 or what the settings say) have places. The settings are those of `config` or of
+    the nearest file (see `project_of`). Files in `paths` are read although the settings exclude them, unless
+    `force_exclude`. `isolated`: no settings. `update`: write the likely places; with `possible`, all, except for
+    patterns that the settings only report.
 
     Raises:
         UserError: A pattern or a path does not exist, or no given pattern has a verified rule.
@@ -114,18 +142,12 @@ def find(
     repository = locate(str(repo))
     project = project_of(repo, config, isolated)
     learned = load(used_folder(patterns, project, repository))
-    picked = pick(learned, pattern)
-    ruled = [each for each in picked if each.rule and each.evidence]
-    if pattern and not ruled:
-        raise UserError(
-            "the given patterns have no verified rule. What the neural editor found is in the report of editvec learn."
-        )
+    ruled = _ruled(learned, pattern)
     tally: Counter[str] = Counter()
     limits = below_top(repository, paths)
-    languages = {each.language for each in ruled}
     files = worktree_files(
         repository,
-        languages.intersection(project.settings.languages or languages),
+        project.limited({each.language for each in ruled}),
         since=changed_since,
         paths=limits,
         covers=project.chosen(limits, force_exclude=force_exclude),
@@ -133,16 +155,24 @@ def find(
     )
     with progress("Finding", "files") as advance:
         found = find_suggestions(ruled, files, min_confidence, advance, project, whole=not paths and not changed_since)
-    if pattern:
-        # Whether a comment for all patterns is needed shows only when all patterns are searched for.
-        found.unused = [each for each in found.unused if each.name]
-    return _found(found, learned, tally["filtered"], project)
+    # Whether a comment for all patterns is needed shows only when all patterns are searched for.
+    unused = tuple(each for each in found.unused if each.name or not pattern)
+    numbers, places = {each.name: at for at, each in enumerate(learned, 1)}, tuple(found.patterns.values())
+    result = Found(places, numbers, tally["filtered"], tuple(found.suppressed), unused, project)
+    if update:
+        result.top = top_of(repo)
+        write_suggestions(result, result.writable(possible=possible), "find")
+    return result
 
 
-def _found(search: Search, learned: Sequence[Pattern], filtered: int, project: Project) -> Found:
-    numbers = {each.name: number for number, each in enumerate(learned, 1)}
-    places, suppressed, unused = search.patterns.values(), search.suppressed, search.unused
-    return Found(tuple(places), numbers, filtered, tuple(suppressed), tuple(unused), project)
+def _ruled(learned: Sequence[Pattern], which: Sequence[str]) -> list[Pattern]:
+    """Return the given patterns, or all, that have a rule and evidence."""
+    ruled = [each for each in pick(learned, which) if each.rule and each.evidence]
+    if which and not ruled:
+        raise UserError(
+            "the given patterns have no verified rule. What the neural editor found is in the report of editvec learn."
+        )
+    return ruled
 
 
 def find_suggestions(

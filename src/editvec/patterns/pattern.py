@@ -15,11 +15,12 @@ from hashlib import blake2b
 from editvec.core.edit import Edit
 from editvec.core.match import Suggestion
 from editvec.rules.rule import Rule
+from editvec.suggest.complete import POSSIBLE
 from editvec.suggest.evidence import Evidence
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
 
-MIN_CONFIDENCE = 0.4
+MIN_CONFIDENCE = POSSIBLE
 """Default minimum confidence of a match."""
 _WORD = re.compile(r"\w+|[^\w\s]")
 _NO_EVIDENCE = 0.3

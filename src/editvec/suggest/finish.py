@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from editvec.core.edit import Demonstration
 from editvec.core.errors import UserError
@@ -27,6 +27,17 @@ from editvec.vcs.git import Repository, open_repository, work_tree
 from editvec.vcs.worktree import File, below_top, worktree_files
 
 SCHEMA = 1
+
+
+class WriteTally(Protocol):
+    """What is known of the files that were written."""
+
+    top: Path
+    num_written: int
+    written: list[str]
+    problems: list[str]
+
+
 Decide = Callable[["FinishReview"], None]
 """A function that asks a person about suggestions one after the other."""
 
@@ -59,10 +70,7 @@ class Finished:
 
     def plans(self, suggestions: Iterable[Suggestion]) -> list[FilePlan]:
         """Return what suggestions make of the files, sorted by path."""
-        by_path: dict[str, list[Suggestion]] = {}
-        for each in suggestions:
-            by_path.setdefault(each.path, []).append(each)
-        return [plan_of(self.top, path, each) for path, each in sorted(by_path.items())]
+        return plans_of(self.top, suggestions)
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values; offsets are those of the files' bytes."""
@@ -113,6 +121,7 @@ def finish(
     isolated: bool = False,
     most: int | None = None,
     update: bool = False,
+    possible: bool = False,
     decide: Decide | None = None,
     progress: Stages = silent,
 ) -> Finished:
@@ -125,7 +134,7 @@ def finish(
 
     Suggestions with a confidence below `min_confidence` (by default, 0.3 or what the settings say) are left out, and at
     most `most` are returned. `config`, `isolated` and `force_exclude` are as in `find`. With `update`, the likely ones
-    are written. `decide` is called with a review that a person goes through.
+    are written, and with `possible` all of them. `decide` is called with a review that a person goes through.
 
     Raises:
         UserError: A path, a line or a combination of options is invalid.
@@ -137,8 +146,7 @@ def finish(
         []
     """
     repository, project = open_repository(repo), project_of(repo, config, isolated)
-    top = _top(repository, repo)
-    limits = below_top(repository, paths)
+    top, limits = _top(repository, repo), below_top(repository, paths)
     covers = project.chosen(limits, force_exclude=force_exclude)
     changes = _changes(repository, origin, changed_since, staged, commit)
     result = Finished(top, num_changed=len(changes.files), skipped=changes.skipped)
@@ -152,11 +160,18 @@ def finish(
         refused=[_line(each, Path(repo), top) for each in refused],
         only=[_line(each, Path(repo), top) for each in edits],
     )
-    if decide is not None:
-        with Journal("finish", [top]) as journal:
-            decide(FinishReview(session, result, journal, least))
-    _conclude(result, session, least, most, update)
+    _decide(session, result, least, decide)
+    result.suggestions = session.suggestions(least)[:most]
+    if update:
+        write_suggestions(result, result.suggestions if possible else result.likely, "finish")
     return result
+
+
+def _decide(session: FinishSession, result: Finished, least: float, decide: Decide | None) -> None:
+    if decide is not None:
+        with Journal("finish", [result.top]) as journal:
+            decide(FinishReview(session, result, journal, least))
+    result.num_files, result.edits = session.num_files, session.edits()
 
 
 def _changes(
@@ -168,16 +183,10 @@ def _changes(
     return read_changes(source, since=since, staged=staged, commit=commit)
 
 
-def _conclude(result: Finished, session: FinishSession, least: float, most: int | None, update: bool) -> None:
-    result.num_files, result.edits = session.num_files, session.edits()
-    result.suggestions = session.suggestions(least)[:most]
-    if update:
-        _write_likely(result)
-
-
-def _write_likely(result: Finished) -> None:
-    with Journal("finish", [result.top]) as journal:
-        for plan in result.plans(result.likely):
+def write_suggestions(result: WriteTally, suggestions: Iterable[Suggestion], verb: str) -> None:
+    """Write suggestions to their files, and record in the result what was written; `verb` is named in the journal."""
+    with Journal(verb, [result.top]) as journal:
+        for plan in plans_of(result.top, suggestions):
             _write(plan, result, journal)
 
 
@@ -230,6 +239,14 @@ def text_edit(source: FileText, suggestion: Suggestion) -> TextEdit:
     return source.edit(suggestion.start, suggestion.end, suggestion.after)
 
 
+def plans_of(top: Path, suggestions: Iterable[Suggestion]) -> list[FilePlan]:
+    """Return what suggestions make of the files of a work tree, sorted by path."""
+    by_path: dict[str, list[Suggestion]] = {}
+    for each in suggestions:
+        by_path.setdefault(each.path, []).append(each)
+    return [plan_of(top, path, each) for path, each in sorted(by_path.items())]
+
+
 def plan_of(top: Path, path: str, suggestions: Iterable[Suggestion]) -> FilePlan:
     """Return what suggestions for a file make of it; what would break its syntax is refused."""
     data = (top / path).read_bytes()
@@ -250,7 +267,7 @@ def plan_of(top: Path, path: str, suggestions: Iterable[Suggestion]) -> FilePlan
     return plan
 
 
-def _write(plan: FilePlan, result: Finished, journal: Journal) -> bool:
+def _write(plan: FilePlan, result: WriteTally, journal: Journal) -> bool:
     """Write a file, and record it in the result; return whether it was written."""
     assert plan.path is not None
     name = plan.path.relative_to(result.top).as_posix()
