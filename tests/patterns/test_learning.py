@@ -20,6 +20,7 @@ from editvec.core.files import write_atomically
 from editvec.core.match import Match
 from editvec.data import edit_files
 from editvec.data.progress import ignore
+from editvec.data.project import Project
 from editvec.mining import run
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import pick_languages
@@ -412,7 +413,7 @@ def test_the_report_escapes_what_a_repository_says(tmp_path: Path) -> None:
 
 
 def test_sarif_names_the_bytes_of_each_place(learned: Learned) -> None:
-    document = sarif(learned.patterns)
+    document = sarif(learned.patterns, Project())
     results = document["runs"][0]["results"]
     suggestions = [place for pattern in learned.patterns for place in pattern.suggestions]
     assert len(results) == len(suggestions) > 0

@@ -174,3 +174,33 @@ def believe(shop: Path) -> None:
     for each in document["patterns"]:
         each["evidence"] |= {"matched": 90, "edited": 90}
     file.write_text(json.dumps(document))
+
+
+def test_a_baseline_lists_known_places_and_becomes_shorter(shop: Path) -> None:
+    known = shop / "known.json"
+    check = ("find", "--check", "--baseline", known)
+    run("find", "--check", "--new-only", "--baseline", known, cwd=shop, code=2)
+    run("find", "--check", cwd=shop, code=1)
+    assert "28 places, 28 known" in run(*check, cwd=shop).stderr
+    assert len(json.loads(known.read_bytes())["places"]) == 28
+    file = shop / REPORT
+    file.write_text("\n\n" + file.read_text() + "\ndef late(found):\n    return found == None\n")
+    assert "29 places, 28 known" in run(*check, cwd=shop, code=1).stderr
+    new = run(*check, "--new-only", "--format", "json", cwd=shop, code=1)
+    assert [each["before"] for each in json.loads(new.stdout)] == ["found == None"]
+    file.write_text(file.read_text().replace("encoding == None", "encoding is None"))
+    assert run(*check, "--new-only", "add-is", cwd=shop, code=1).stderr.endswith("1 place.\n")
+    assert len(json.loads(known.read_bytes())["places"]) == 28, "only a whole search makes it shorter"
+    run(*check, cwd=shop, code=1)
+    assert len(json.loads(known.read_bytes())["places"]) == 27
+    known.write_text("{}")
+    run(*check, cwd=shop, code=3)
+
+
+@pytest.mark.parametrize("name", ["gitlab", "rdjson", "sarif", "json"])
+def test_each_format_lists_all_places(shop: Path, name: str) -> None:
+    document = json.loads(run("find", "--format", name, cwd=shop).stdout)
+    if name == "sarif":
+        document = document["runs"][0]["results"]
+    assert len(document["diagnostics"] if name == "rdjson" else document) == 28
+    assert len(run("find", "--format", "github", cwd=shop).stdout.splitlines()) == 28

@@ -16,6 +16,8 @@ from editvec.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from editvec.patterns.find import Found
 
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "output",
-    type=click.Choice(["text", "json", "sarif"]),
+    type=click.Choice(["text", "json", "sarif", "gitlab", "github", "rdjson"]),
     default="text",
     show_default=True,
     help="Output format.",
@@ -38,7 +40,13 @@ if TYPE_CHECKING:
 @update_option
 @possible_option
 @click.option("--diff", is_flag=True, help="Print the likely places as a patch for git apply.")
-@click.option("--check", is_flag=True, help="Exit with code 1 if a place was found.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    help="File of known places: made if missing, and shortened when places are gone.",
+)
+@click.option("--new-only", is_flag=True, help="Leave out the places in the baseline.")
+@click.option("--check", is_flag=True, help="Exit with code 1 if a place was found that is not in the baseline.")
 def find(arguments: tuple[str, ...], output: str, diff: bool, check: bool, update: bool, **options: Any) -> None:
     r"""Find the places where learned patterns are still due.
 
@@ -52,14 +60,14 @@ def find(arguments: tuple[str, ...], output: str, diff: bool, check: bool, updat
     editvec find 1 3
     editvec find add-is src/
     editvec find -U             # write the likely places; editvec undo takes them back
+    editvec find --check --baseline .editvec-baseline.json
     editvec find --changed-since origin/main --format sarif > due.sarif
     """
     from editvec.cli.diffs import print_written
-    from editvec.cli.terminal import print_json, progress, tell_filtered
+    from editvec.cli.terminal import progress, tell_filtered
     from editvec.core.errors import UserError
     from editvec.patterns.apply import is_pattern
     from editvec.patterns.find import find as run
-    from editvec.ui.report.sarif import sarif
 
     patterns = [each for each in arguments if is_pattern(each)]
     paths = [each for each in arguments if not is_pattern(each)]
@@ -72,15 +80,33 @@ def find(arguments: tuple[str, ...], output: str, diff: bool, check: bool, updat
         print_written(found)
     elif diff:
         _print_patch(found, options["repo"], options["possible"])
-    elif output == "sarif":
-        print_json(sarif(found.patterns))
-    elif output == "json":
-        print_json(found.as_json())
+    elif output != "text":
+        _print_as(output, found)
     else:
         _print(found)
-        click.echo(f"{found.num_suggestions} {'place' if found.num_suggestions == 1 else 'places'}.", err=True)
-    if found.problems or (check and found.num_suggestions and not update):
+        known = f", {found.num_known} known" if options["baseline"] and not options["new_only"] else ""
+        click.echo(f"{found.num_suggestions} {'place' if found.num_suggestions == 1 else 'places'}{known}.", err=True)
+    num_new = found.num_suggestions - (0 if options["new_only"] else found.num_known)
+    if found.problems or (check and num_new and not update):
         raise click.exceptions.Exit(1)
+
+
+def _print_as(output: str, found: Found) -> None:
+    from editvec.cli.terminal import print_json
+    from editvec.ui.report import formats
+    from editvec.ui.report.sarif import sarif
+
+    if output == "github":
+        for line in formats.github(found.patterns, found.project):
+            click.echo(line)
+        return
+    documents: dict[str, Callable[[], Any]] = {
+        "json": found.as_json,
+        "sarif": lambda: sarif(found.patterns, found.project, found.suppressed),
+        "gitlab": lambda: formats.gitlab(found.patterns, found.project),
+        "rdjson": lambda: formats.rdjson(found.patterns, found.project),
+    }
+    print_json(documents[output]())
 
 
 def _print_patch(found: Found, repo: str, possible: bool) -> None:

@@ -17,6 +17,7 @@ from editvec.core.match import Match, Suggestion
 from editvec.data.progress import Advance, Stages, silent
 from editvec.data.project import Project, project_of
 from editvec.mining.options import locate
+from editvec.patterns.baseline import fingerprints_of, read_baseline, update_baseline
 from editvec.patterns.folder import load, pick, top_of, used_folder
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
 from editvec.rules.matching import match_rules
@@ -66,6 +67,8 @@ class Found:
     """The settings that were used."""
     top: Path = Path()
     """The top folder of the work tree."""
+    num_known: int = 0
+    """Number of places that the baseline lists."""
     num_written: int = 0
     written: list[str] = field(default_factory=list)
     """The files that were written."""
@@ -114,6 +117,8 @@ def find(
     force_exclude: bool = False,
     config: Path | None = None,
     isolated: bool = False,
+    baseline: Path | None = None,
+    new_only: bool = False,
     update: bool = False,
     possible: bool = False,
     progress: Stages = silent,
@@ -126,7 +131,9 @@ def find(
     files that differ from that revision are read. Only patterns with a verified rule and a confidence of at least
     `min_confidence` (by default, 0.3 or what the settings say) have places. The settings are those of `config` or of
     the nearest file (see `project_of`). Files in `paths` are read although the settings exclude them, unless
-    `force_exclude`. `isolated`: no settings. `update`: write the likely places; with `possible`, all, except for
+    `force_exclude`. `isolated`: no settings. `baseline` is a file of known places:
+    it is made if it does not exist, and places that are gone are removed from it. `new_only` leaves out known places.
+    `update`: write the likely places; with `possible`, all, except for
     patterns that the settings only report.
 
     Raises:
@@ -139,30 +146,48 @@ def find(
         ...         print(suggestion.path, suggestion.line, suggestion.after)
         src/...
     """
-    repository = locate(str(repo))
-    project = project_of(repo, config, isolated)
+    repository, project = locate(str(repo)), project_of(repo, config, isolated)
     learned = load(used_folder(patterns, project, repository))
-    ruled = _ruled(learned, pattern)
-    tally: Counter[str] = Counter()
-    limits = below_top(repository, paths)
-    files = worktree_files(
-        repository,
-        project.limited({each.language for each in ruled}),
-        since=changed_since,
-        paths=limits,
-        covers=project.chosen(limits, force_exclude=force_exclude),
-        tally=tally,
-    )
+    ruled, limits = _ruled(learned, pattern), below_top(repository, paths)
+    covers, tally = project.chosen(limits, force_exclude=force_exclude), Counter[str]()
+    languages = project.limited({each.language for each in ruled})
+    files = worktree_files(repository, languages, since=changed_since, paths=limits, covers=covers, tally=tally)
     with progress("Finding", "files") as advance:
         found = find_suggestions(ruled, files, min_confidence, advance, project, whole=not paths and not changed_since)
-    # Whether a comment for all patterns is needed shows only when all patterns are searched for.
-    unused = tuple(each for each in found.unused if each.name or not pattern)
-    numbers, places = {each.name: at for at, each in enumerate(learned, 1)}, tuple(found.patterns.values())
-    result = Found(places, numbers, tally["filtered"], tuple(found.suppressed), unused, project)
+    result = _found(found, learned, tally["filtered"], project, everything=not pattern)
+    _compare(result, baseline, new_only, whole=not (pattern or paths or changed_since))
     if update:
         result.top = top_of(repo)
         write_suggestions(result, result.writable(possible=possible), "find")
     return result
+
+
+def _found(search: Search, learned: Sequence[Pattern], filtered: int, project: Project, *, everything: bool) -> Found:
+    numbers = {each.name: number for number, each in enumerate(learned, 1)}
+    # Whether a comment for all patterns is needed shows only when all patterns are searched for.
+    unused = tuple(each for each in search.unused if each.name or everything)
+    return Found(tuple(search.patterns.values()), numbers, filtered, tuple(search.suppressed), unused, project)
+
+
+def _compare(found: Found, path: Path | None, new_only: bool, *, whole: bool) -> None:
+    """Compare the places with a baseline; the baseline is kept up to date when `whole` trees are searched for all."""
+    if path is None:
+        if new_only:
+            raise UserError("--new-only needs the known places. Give a file with --baseline.")
+        return
+    known = read_baseline(path)
+    if known is None and (new_only or not whole):
+        raise UserError(f"there is no {path}. Run editvec find --baseline {path} to list the places that are known.")
+    prints = fingerprints_of(found.patterns)
+    if whole:
+        update_baseline(path, known, found.patterns, prints)
+    old = set(prints.values()) if known is None else {each.fingerprint for each in known.places}
+    found.num_known = sum(each in old for each in prints.values())
+    if new_only:
+        found.patterns = tuple(
+            each.with_suggestions(tuple(s for s in each.suggestions if prints[each.name, s] not in old))
+            for each in found.patterns
+        )
 
 
 def _ruled(learned: Sequence[Pattern], which: Sequence[str]) -> list[Pattern]:
