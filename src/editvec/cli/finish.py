@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -87,6 +88,9 @@ def finish(
     from editvec.core.errors import UserError
     from editvec.suggest.finish import finish as run
 
+    if not (options["staged"] or options["commit"] or options["changed_since"]):
+        # pre-commit says in this variable what is pushed, and cannot write it into the arguments of a hook.
+        options["changed_since"] = os.environ.get("PRE_COMMIT_FROM_REF")
     if sum((interactive, update, diff, as_json, explain is not None)) > 1:
         raise UserError("-i, -U, --diff, --json and --explain exclude each other. Give one of them.")
     done = run(update=update, decide=_review if interactive else None, progress=progress, **options)
