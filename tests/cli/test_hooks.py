@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+import editvec
 from editvec.cli import app
 from tests.conftest import Repo, clean_git_environment
 
@@ -33,20 +34,27 @@ def pre_commit(repo: Repo, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def hooked(repo: Repo) -> Repo:
+def hooked(prepared: Repo, tmp_path: Path) -> Repo:
+    """A repository with committed patterns that uses the hooks, for each test alone."""
+    repo = Repo(Path(shutil.copytree(prepared.path, tmp_path / "project")))
+    repo._num_commits = 100
+    return repo
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     """A repository with committed patterns that uses the hooks.
 
     The hooks are those of the manifest, except that they run in this environment and not in one that is installed.
     """
+    repo = Repo.create(tmp_path_factory.mktemp("hooks") / "project")
     commits = [{f"m{at}.py": OLD.replace("a", name)} for at, name in enumerate("bcdeg")]
     for files in commits:
         repo.commit(files, "Add")
     for files in commits:
         repo.commit({name: text.replace("== None", "is None") for name, text in files.items()}, "Use is")
     (repo.path / "editvec.toml").write_text('patterns = ".patterns"\n')
-    learn = [sys.executable, "-m", "editvec", "learn", "-o", ".patterns", "--model", "none", "--workers", "1"]
-    env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    subprocess.run(learn, cwd=repo.path, env=env, check=True, capture_output=True)
+    editvec.learn(repo.path, repo.path / ".patterns", model="none", workers=1)
     hooks = []
     for hook in HOOKS:
         entry = str(hook["entry"]).replace("editvec", f"{sys.executable} -m editvec", 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -26,8 +27,15 @@ OLD = "def f(a):\n    return a == None\n"
 
 
 @pytest.fixture
-def pull(repo: Repo) -> Repo:
+def pull(prepared: Repo, tmp_path: Path) -> Repo:
     """A branch with one new place of a committed pattern, and with an edit that is half done."""
+    return Repo(Path(shutil.copytree(prepared.path, tmp_path / "project")))
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """The same for all tests."""
+    repo = Repo.create(tmp_path_factory.mktemp("pull") / "project")
     names = "bcdeg"
     for change in ("== None", "is None"):
         for name in names:

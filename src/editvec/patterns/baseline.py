@@ -22,7 +22,7 @@ from editvec.patterns.pattern import Pattern
 SCHEMA = 1
 
 
-class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, order=True):
+class KnownPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True, order=True):
     """A known place."""
 
     path: str
@@ -33,11 +33,11 @@ class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, ord
     fingerprint: str
 
 
-class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class KnownPlaces(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All known places."""
 
     schema: int
-    places: list[BaselineEntry]
+    places: list[KnownPlace]
 
 
 def fingerprints_of(patterns: Iterable[Pattern]) -> dict[tuple[str, Suggestion], str]:
@@ -56,7 +56,7 @@ def fingerprints_of(patterns: Iterable[Pattern]) -> dict[tuple[str, Suggestion],
     return found
 
 
-def read_baseline(path: Path) -> Baseline | None:
+def read_baseline(path: Path) -> KnownPlaces | None:
     """Return the known places in a file; None if there is no file.
 
     Raises:
@@ -67,7 +67,7 @@ def read_baseline(path: Path) -> Baseline | None:
         return None
     advice = "Remove the file and run editvec find --baseline again."
     try:
-        baseline = msgspec.convert(from_json(path.read_bytes()), Baseline)
+        baseline = msgspec.convert(from_json(path.read_bytes()), KnownPlaces)
     except (orjson.JSONDecodeError, msgspec.ValidationError) as error:
         raise BadInputError(path, None, f"not a baseline ({error})", advice) from None
     except OSError as error:
@@ -78,7 +78,7 @@ def read_baseline(path: Path) -> Baseline | None:
 
 
 def update_baseline(
-    path: Path, known: Baseline | None, patterns: Iterable[Pattern], prints: Mapping[tuple[str, Suggestion], str]
+    path: Path, known: KnownPlaces | None, patterns: Iterable[Pattern], prints: Mapping[tuple[str, Suggestion], str]
 ) -> None:
     """Write the places that are still there: all of them if there was no file, else those that were known.
 
@@ -86,11 +86,11 @@ def update_baseline(
     """
     old = None if known is None else {each.fingerprint for each in known.places}
     places = [
-        BaselineEntry(each.path, pattern.id, each.before, prints[pattern.name, each])
+        KnownPlace(each.path, pattern.id, each.before, prints[pattern.name, each])
         for pattern in patterns
         for each in pattern.suggestions
         if old is None or prints[pattern.name, each] in old
     ]
-    baseline = Baseline(SCHEMA, sorted(places))
+    baseline = KnownPlaces(SCHEMA, sorted(places))
     if known is None or baseline.places != sorted(known.places):
         write_atomically(path, to_json(msgspec.to_builtins(baseline), indent=True) + b"\n")
