@@ -22,7 +22,7 @@ SCHEMAS_PAGE = "reference/schemas.md"
 EXPERIMENT = re.compile(r"\d{4}-\d{2}-\d{2}-[a-z0-9-]+\.md")
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Learn and apply", ("learn", "find", "apply", "undo", "mute", "config", "rule", "serve")),
+    ("Learn and apply", ("learn", "find", "apply", "undo", "mute", "config", "rule", "serve", "mcp")),
     ("Edit files", ("mine", "show", "draw", "stats", "convert", "split", "cache")),
     ("Models", ("train", "evaluate", "edit")),
     ("Edit vectors", ("encode", "neighbours", "cluster", "map", "probe", "transfer", "rate")),

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from editvec.training.training import train
     from editvec.ui.draw import draw
     from editvec.ui.map import map
+    from editvec.ui.mcp import mcp
     from editvec.ui.rate import rate
     from editvec.ui.serve import serve
     from editvec.ui.show import show
@@ -73,6 +74,7 @@ __all__ = [
     "learn",
     "load",
     "map",
+    "mcp",
     "mine",
     "mute",
     "neighbours",
@@ -107,6 +109,7 @@ _MODULES = {
     "learn": "patterns.learn",
     "load": "neural.model",
     "map": "ui.map",
+    "mcp": "ui.mcp",
     "mine": "mining.mine",
     "mute": "patterns.mute",
     "neighbours": "vectors.neighbours",
