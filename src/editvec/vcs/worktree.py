@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -81,11 +82,13 @@ def below_top(repository: Repository, paths: Iterable[str | Path]) -> list[str]:
     for path in paths:
         if not Path(path).exists():
             raise UserError(f"{path} does not exist. Give files or folders.")
-        # The last part is not resolved, because a link is a file of its own.
-        real = Path(path).parent.resolve() / Path(path).name if Path(path).name else Path(path).resolve()
-        if top is None or (not real.resolve().is_relative_to(top) and not real.is_relative_to(top)):
+        plain = Path(os.path.normpath(Path(path).absolute()))
+        # The last part is resolved only if need be, because a link is a file of its own.
+        places = (plain.parent.resolve() / plain.name, plain.resolve())
+        inside = next((place for place in places if top is not None and place.is_relative_to(top)), None)
+        if inside is None or top is None:
             raise UserError(f"{path} is not in the work tree of {repository.path}. Give files or folders in it.")
-        found.append(real.relative_to(top).as_posix())
+        found.append(inside.relative_to(top).as_posix())
     return found
 
 
