@@ -28,12 +28,15 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
-demo: $(BIN)/editvec ## Learn the edits of a small history, see where they are due, apply one
+demo: $(BIN)/editvec ## Learn the edits of a small history, see where they are due, apply one; finish an edit
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	$(BIN)/python examples/demo_history.py $(DEMO)/shop
 	$(BIN)/editvec learn $(DEMO)/shop
 	cd $(DEMO)/shop && ../../$(BIN)/editvec apply 2
 	cd $(DEMO)/shop && ../../$(BIN)/editvec apply 2 -U --possible >/dev/null && git diff --stat
+	cd $(DEMO)/shop && ../../$(BIN)/editvec undo
+	cd $(DEMO)/shop && perl -pi -e 's/"loaded " \+ id/\$$"loaded {id}"/' src/Invoices.cs src/Parcels.cs && git diff --stat
+	cd $(DEMO)/shop && ../../$(BIN)/editvec finish && ../../$(BIN)/editvec finish -U && git diff --stat
 	@echo "The report: $(DEMO)/shop/.editvec/report.html"
 
 test: $(VENV)/.dev ## Run the tests

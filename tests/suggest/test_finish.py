@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 import editvec
 from editvec.core.errors import UserError
 from editvec.core.match import Suggestion
+from editvec.suggest.document import FinishDocument
 from editvec.suggest.finish import FinishReview
 from tests.cli.run import run
 from tests.conftest import Repo
@@ -192,3 +194,10 @@ def test_a_review_in_the_terminal_writes_what_is_accepted(begun: Repo) -> None:
     assert run("finish", "-i", cwd=begun.path, stdin="a\n" + 5 * "n\n").stdout.startswith("8 places")
     begun.git("checkout", "--", ".")
     assert "Nothing has changed" in run("finish", cwd=begun.path).stdout
+
+
+def test_json_is_what_its_schema_says(begun: Repo) -> None:
+    printed = run("finish", "-C", begun.path, "--json").stdout.encode()
+    document = msgspec.json.decode(printed, type=FinishDocument)
+    assert (len(document.edits), len(document.suggestions)) == (1, 9)
+    assert msgspec.json.decode(printed) == msgspec.to_builtins(document), "a key that the types do not know"

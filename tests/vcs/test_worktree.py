@@ -18,7 +18,15 @@ def test_paths_are_relative_to_the_top(repo: Repo, tmp_path: Path, monkeypatch: 
     (repo.path / "out.py").symlink_to(tmp_path)
     repository = open_repository(repo.path)
     monkeypatch.chdir(repo.path / "src")
-    paths = ["a.py", "..", "../b.py", repo.path / "src", tmp_path / "link" / "b.py", tmp_path / "link", "../out.py"]
+    paths: list[str | Path] = [
+        "a.py",
+        "..",
+        "../b.py",
+        repo.path / "src",
+        tmp_path / "link" / "b.py",
+        tmp_path / "link",
+        "../out.py",
+    ]
     assert below_top(repository, paths) == ["src/a.py", ".", "b.py", "src", "b.py", ".", "out.py"]
     read = worktree_files(repository, {"python"}, paths=["src/*.py"])
     assert [file.path for file in read] == ["src/*.py"]

@@ -65,7 +65,7 @@ def finish(
 
     Change one or a few places by hand. This command reads your changes (HEAD against the files of the work tree) and
     lists the other places where the same edit belongs, with the confidence that you would make it there. Different
-    edits are finished each for itself. By default, nothing is written: -U writes the likely places (confidence of at
+    edits are handled separately. By default, nothing is written: -U writes the likely places (confidence of at
     least 0.8), -i asks about each place, and editvec undo takes back what they wrote. PATHS are the files and folders
     to search.
 

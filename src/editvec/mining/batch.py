@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
@@ -88,10 +88,15 @@ class CommitReader:
     def __exit__(self, *_: object) -> None:
         self.versions.close()
 
-    def run(self, commits: Sequence[str]) -> MinedBatch:
-        """Return the candidate edits of a batch of commits."""
+    def run(self, commits: Sequence[str], check: Callable[[], None] | None = None) -> MinedBatch:
+        """Return the candidate edits of a batch of commits.
+
+        `check` is called before each commit; it raises an exception to stop.
+        """
         batch = MinedBatch(tuple(commits))
         for change in walk(self.task.repository, commits, self.task.pathspecs(), renames=self.recipe.renames):
+            if check is not None:
+                check()
             if isinstance(change, Unreadable):
                 batch.tallies[change.identity] = Counter(unreadable=1)
                 continue

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from msgspec import to_builtins
+
 from editvec.core.edit import Demonstration
 from editvec.core.errors import UserError
 from editvec.core.match import Suggestion
@@ -19,14 +21,13 @@ from editvec.rewrite.journal import Journal
 from editvec.rewrite.plan import FilePlan, breaks
 from editvec.rewrite.writer import write_file
 from editvec.suggest.complete import LIKELY, POSSIBLE, Line, languages_like
+from editvec.suggest.document import SCHEMA, DemonstrationEntry, EditEntry, FinishDocument, FinishEntry
 from editvec.suggest.session import EditSummary, FinishSession
 from editvec.syntax.languages import Language, language_of
 from editvec.syntax.token import decode
 from editvec.vcs.changes import Changes, read_changes
 from editvec.vcs.git import Repository, open_repository, work_tree
 from editvec.vcs.worktree import File, below_top, worktree_files
-
-SCHEMA = 1
 
 
 class WriteTally(Protocol):
@@ -74,35 +75,38 @@ class Finished:
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values; offsets are those of the files' bytes."""
-        return {
-            "schema": SCHEMA,
-            "edits": [
-                {
-                    "id": edit.id,
-                    "summary": edit.summary,
-                    "demonstrations": [{"path": each.path, "line": each.line} for each in edit.demonstrations],
-                }
+        return dict(to_builtins(self._document()))
+
+    def _document(self) -> FinishDocument:
+        return FinishDocument(
+            schema=SCHEMA,
+            edits=[
+                EditEntry(
+                    id=edit.id,
+                    summary=edit.summary,
+                    demonstrations=[DemonstrationEntry(each.path, each.line) for each in edit.demonstrations],
+                )
                 for edit in self.edits
             ],
-            "suggestions": [self._suggestion_as_json(each) for each in self.suggestions],
-            "files": self.num_files,
-            "skipped": dict(sorted(self.skipped.items())),
-        }
+            suggestions=[self._entry(each) for each in self.suggestions],
+            files=self.num_files,
+            skipped=dict(sorted(self.skipped.items())),
+        )
 
-    def _suggestion_as_json(self, suggestion: Suggestion) -> dict[str, Any]:
+    def _entry(self, suggestion: Suggestion) -> FinishEntry:
         edit = text_edit(FileText((self.top / suggestion.path).read_bytes()), suggestion)
-        return {
-            "edit": suggestion.edit,
-            "path": suggestion.path,
-            "line": suggestion.line,
-            "start": edit.start,
-            "end": edit.end,
-            "before": suggestion.before,
-            "after": decode(edit.text) if edit.text else "",
-            "confidence": suggestion.confidence,
-            "likely": suggestion.confidence >= LIKELY,
-            "reasons": suggestion.why.split(", ") if suggestion.why else [],
-        }
+        return FinishEntry(
+            edit=suggestion.edit,
+            path=suggestion.path,
+            line=suggestion.line,
+            start=edit.start,
+            end=edit.end,
+            before=suggestion.before,
+            after=decode(edit.text) if edit.text else "",
+            confidence=suggestion.confidence,
+            likely=suggestion.confidence >= LIKELY,
+            reasons=suggestion.why.split(", ") if suggestion.why else [],
+        )
 
 
 def finish(

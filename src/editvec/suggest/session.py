@@ -13,13 +13,12 @@ from editvec.core.edit import Demonstration
 from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, splice
 from editvec.data.project import Project
-from editvec.suggest.complete import POSSIBLE, Gathered, Line, Scorer, as_suggestion, gather, without_overlaps
+from editvec.suggest.complete import POSSIBLE, Gathered, Line, Scorer, as_suggestion, gather, scored, without_overlaps
 from editvec.suggest.intents import DemoEdit, Intent
-from editvec.suggest.locate import SearchedFile
 from editvec.suggest.reasons import reasons_of
 from editvec.suggest.scorer import packaged_scorer
+from editvec.suggest.searched import SearchedFile
 from editvec.suggest.suppression import silence_of
-from editvec.syntax.lexer import LexedText
 from editvec.vcs.worktree import File
 
 _SUMMARY = 60
@@ -98,9 +97,8 @@ class FinishSession:
             name = edit_id(each.intent)
             if name in self._muted:
                 continue
-            for match, confidence in zip(each.matches, self._scorer(each.features), strict=True):
-                if confidence >= minimum:
-                    found.append(as_suggestion(match, round(float(confidence), 4), name, reasons_of(each, match)))
+            for match, confidence in scored(each, self._scorer, minimum):
+                found.append(as_suggestion(match, round(confidence, 4), name, reasons_of(each, match)))
         return without_overlaps([each for each in found if not self._is_suppressed(each)])
 
     def _is_suppressed(self, suggestion: Suggestion) -> bool:
@@ -164,16 +162,10 @@ def edit_id(intent: Intent) -> str:
 
 def summary_of(edit: DemoEdit) -> str:
     """Return an edit in one line: its text before and after, shortened to what differs if it is long."""
-    before = edit.before.data[_low(edit.before, edit.first_line) : _low(edit.before, edit.last_line)]
-    after = edit.after.data[_low(edit.after, edit.first_line_now) : _low(edit.after, edit.last_line_now)]
-    old, new = (" ".join(text.decode("utf-8", "replace").split()) for text in (before, after))
+    old, new = (" ".join(text.split()) for text in (edit.text_before, edit.text_after))
     if max(len(old), len(new)) > _SUMMARY:
         old, new = _without_common(old, new)
     return f"{old or '(nothing)'}  →  {new or '(nothing)'}"
-
-
-def _low(text: LexedText, line: int) -> int:
-    return text.line_starts[min(line, len(text.line_starts) - 1)]
 
 
 def _without_common(old: str, new: str) -> tuple[str, str]:

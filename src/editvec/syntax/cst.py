@@ -93,7 +93,12 @@ def parse(language: Language, data: bytes) -> ts.Tree:
 
 def num_errors(language: Language, data: bytes) -> int:
     """Return the number of places in a text that the parser could not read."""
-    waiting = [parse(language, data).root_node]
+    return errors_in(parse(language, data).root_node)
+
+
+def errors_in(root: ts.Node) -> int:
+    """Return the number of places below a node that the parser could not read."""
+    waiting = [root]
     errors = 0
     while waiting:
         node = waiting.pop()

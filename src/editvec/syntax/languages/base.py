@@ -91,6 +91,8 @@ class Language:
     """Kinds of parents in which such a leaf declares or initialises a member of the file's own types."""
     accesses: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Kinds of member accesses, each with the field of the receiver and the field of the member."""
+    modules: frozenset[str] = frozenset()
+    """Names of standard modules that are seldom names of variables, too."""
     selves: frozenset[str] = frozenset({"this"})
     """Receivers whose members belong to the file's own types."""
     fixed: frozenset[tuple[str, ...]] = frozenset()

@@ -86,6 +86,11 @@ GO = Language(
         (source_file (const_declaration (const_spec name: (identifier) @name)))
     """,
     accesses={"selector_expression": ("operand", "field")},
+    modules=frozenset(
+        "atomic base64 binary bufio bytes context csv errors exec filepath fmt gob gzip hex http httptest io ioutil "
+        "json log maps math md5 net os rand reflect regexp runtime sha1 sha256 slices slog sort sql strconv strings "
+        "sync syscall tar testing time tls unicode utf8 xml zip".split()
+    ),
     selves=frozenset(),
     fixed=frozenset(
         {

@@ -65,6 +65,7 @@ MEMBERS = """
 """
 IDENTIFIERS = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 MEMBER_IDENTIFIERS = frozenset({"property_identifier", "private_property_identifier"})
+MODULES = frozenset("assert child_process console crypto fs http https os path process querystring util zlib".split())
 ACCESSES = {"member_expression": ("object", "property")}
 FIXED = frozenset(
     {
@@ -132,6 +133,7 @@ JAVASCRIPT = Language(
     member_identifiers=MEMBER_IDENTIFIERS,
     member_places=frozenset({"field_definition"}),
     accesses=ACCESSES,
+    modules=MODULES,
     fixed=FIXED,
     type_places=frozenset({"decorator"}),
     promises=frozenset({"const", "static"}),

@@ -74,6 +74,13 @@ PYTHON = Language(
         (module (expression_statement (assignment left: (identifier) @name)))
     """,
     accesses={"attribute": ("object", "attribute")},
+    modules=frozenset(
+        "argparse ast asyncio base64 bisect collections configparser contextlib copy csv ctypes dataclasses datetime "
+        "decimal difflib functools gc glob gzip hashlib heapq hmac html http importlib inspect io itertools json "
+        "logging math mimetypes multiprocessing operator os pathlib pickle pkgutil platform pprint random re secrets "
+        "shlex shutil signal socket sqlite3 ssl statistics struct subprocess sys tarfile tempfile textwrap threading "
+        "time traceback typing unicodedata unittest urllib uuid warnings weakref xml zipfile zlib".split()
+    ),
     selves=frozenset({"self", "cls"}),
     fixed=frozenset(
         {

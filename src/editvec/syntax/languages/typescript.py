@@ -38,6 +38,7 @@ def _dialect(name: str, extensions: tuple[str, ...], grammar: str) -> Language:
         member_identifiers=js.MEMBER_IDENTIFIERS,
         member_places=frozenset({"public_field_definition"}),
         accesses=js.ACCESSES,
+        modules=js.MODULES,
         type_places=frozenset({"decorator", "type", "type_arguments"}),
         promises=frozenset({"readonly", "const", "static"}),
         spacing=Spacing(words_apart=js.WORDS_APART | {"is"}),
