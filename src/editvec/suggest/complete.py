@@ -120,7 +120,7 @@ def _gathered(
 def finder_of(hypothesis: EditHypothesis) -> MatchFinder:
     """Return what finds the matches of a hypothesis."""
     template = hypothesis.template
-    return token_finder(hypothesis) if template is None else TreeMatcher(template).matches
+    return token_finder(hypothesis) if template is None else TreeMatcher(hypothesis, template).matches
 
 
 def nearest_first(edits: Sequence[DemoEdit], files: Sequence[SearchedFile]) -> list[SearchedFile]:

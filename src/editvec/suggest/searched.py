@@ -17,12 +17,17 @@ _MAX_PARSED = 300_000
 """Maximum size of a file that is parsed, in bytes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Window:
     """The tokens of some lines of a file."""
 
     tokens: Tokens
     first_line: int
+
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """Return the different tokens."""
+        return frozenset(self.tokens.texts)
 
 
 class SearchedFile:

@@ -12,7 +12,7 @@ from itertools import islice
 
 import tree_sitter as ts
 
-from editvec.core.splice import TextEdit, shrink
+from editvec.core.splice import TextEdit, shrink, splice
 from editvec.rules.antiunify import UnboundError, generalise
 from editvec.rules.candidates import levels
 from editvec.rules.holes import Generalised, Hole, Inner, Template, Use, leaves
@@ -53,23 +53,20 @@ def propose_trees(intent: Intent) -> Iterator[EditHypothesis]:
 def _site(edit: DemoEdit) -> Site | None:
     """Return the change of a shown edit as a site of its file's trees."""
     language = language_of(edit.path)
-    texts = edit.before.data, edit.after.data
-    if not isinstance(language, Language) or max(map(len, texts)) > _MAX_BYTES:
+    data = edit.before.data
+    if not isinstance(language, Language) or len(data) > _MAX_BYTES:
         return None
-    whole = edit.last_line - edit.first_line >= edit.before.num_lines
+    low, high = (edit.before.line_starts[line] for line in (edit.first_line, edit.last_line))
+    # Of the other edits of the file nothing is needed, so only the nodes around this one are built.
+    edited = splice(data, [TextEdit(low, high, encode(edit.text_after))])
+    whole = high - low >= len(data)
     # What a person typed is seldom a whole file.
-    for opening, closing in [(b"", b""), *(wrappings(language, texts[0]) if whole else [])]:
-        before, after = (opening + text + closing for text in texts)
+    for opening, closing in [(b"", b""), *(wrappings(language, data) if whole else [])]:
+        before, after = (opening + text + closing for text in (data, edited))
         example = RuleExample(edit.path, language, before, after, (0, len(before)), (0, len(after)), one_of_many=True)
         if whole and (example.code_before.has_error or example.code_after.has_error):
             continue
-        low = edit.before.line_starts[edit.first_line] + len(opening)
-        high = edit.before.line_starts[edit.last_line] + len(opening)
-        for site in sites(example):
-            spans = example.code_before.spans
-            at = spans[min(site.change.before, len(spans) - 1)][0] if spans else -1
-            if low <= at <= high:
-                return site
+        return next(iter(sites(example)), None)
     return None
 
 
@@ -107,8 +104,9 @@ def _hypothesis(template: Generalised, level: Level) -> EditHypothesis | None:
 class TreeMatcher:
     """Finds where the tree before of a template stands in files."""
 
-    def __init__(self, template: Generalised) -> None:
-        """Prepare a template for matching."""
+    def __init__(self, hypothesis: EditHypothesis, template: Generalised) -> None:
+        """Prepare the template of a hypothesis for matching."""
+        self._needed = {each for each in hypothesis.elements if isinstance(each, bytes)}
         self._template = template
         node = template.before.node if isinstance(template.before, Inner) else template.before
         assert isinstance(node, Node)
@@ -116,8 +114,12 @@ class TreeMatcher:
 
     def matches(self, file: SearchedFile, offsets: Sequence[int]) -> Iterator[EditMatch]:
         """Yield the matches around occurrences of the hypothesis's anchor."""
-        tree = file.tree
-        if tree is None or file.language != self._language.name:
+        if file.language != self._language.name:
+            return
+        # A file is parsed only if the tokens of the template are near each other in it.
+        offsets = [each for each in offsets if self._needed <= file.window(file.lexed.line_of(each)).words]
+        tree = file.tree if offsets else None
+        if tree is None:
             return
         tried: set[tuple[int, int]] = set()
         for offset in offsets:
