@@ -7,7 +7,7 @@ DEMO := demo
 TESTS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test laws check lint types docs model bench clean
+.PHONY: help demo test laws check lint types docs model bench extension clean
 
 help: ## Show the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
@@ -65,5 +65,11 @@ model: $(VENV)/.dev ## Train the model in the package again: make model EDITVEC_
 bench: $(VENV)/.bench ## Measure mining: make bench REPO=path/to/a/clone
 	$(BIN)/python benchmarks/mine.py $(REPO)
 
+editors/vscode/node_modules/.package-lock.json: editors/vscode/package.json editors/vscode/package-lock.json
+	cd editors/vscode && npm ci --no-audit --no-fund
+
+extension: editors/vscode/node_modules/.package-lock.json ## Check, test and bundle the VS Code extension
+	cd editors/vscode && npm run check && npm test && npm run bundle
+
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) $(DEMO) site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) site editors/vscode/node_modules editors/vscode/dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

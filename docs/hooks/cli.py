@@ -22,7 +22,10 @@ SCHEMAS_PAGE = "reference/schemas.md"
 EXPERIMENT = re.compile(r"\d{4}-\d{2}-\d{2}-[a-z0-9-]+\.md")
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Finish, learn and apply", ("finish", "learn", "find", "apply", "undo", "mute", "config", "rule", "serve", "mcp")),
+    (
+        "Finish, learn and apply",
+        ("finish", "learn", "find", "apply", "undo", "mute", "config", "rule", "serve", "lsp", "mcp"),
+    ),
     ("Edit files", ("mine", "show", "draw", "stats", "convert", "split", "cache")),
     ("Models", ("train", "evaluate", "edit")),
     ("Edit vectors", ("encode", "neighbours", "cluster", "map", "probe", "transfer", "rate")),

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from editvec.suggest.rule import rule
     from editvec.training.training import train
     from editvec.ui.draw import draw
+    from editvec.ui.lsp.serving import lsp
     from editvec.ui.map import map
     from editvec.ui.mcp import mcp
     from editvec.ui.rate import rate
@@ -73,6 +74,7 @@ __all__ = [
     "finish",
     "learn",
     "load",
+    "lsp",
     "map",
     "mcp",
     "mine",
@@ -108,6 +110,7 @@ _MODULES = {
     "finish": "suggest.finish",
     "learn": "patterns.learn",
     "load": "neural.model",
+    "lsp": "ui.lsp.serving",
     "map": "ui.map",
     "mcp": "ui.mcp",
     "mine": "mining.mine",

@@ -13,7 +13,13 @@ from editvec.cli import app
 
 PRINTING = frozenset("as_json by_label check diff help interactive output pruned".split())
 """Options that say how results are printed, or which exit code they give."""
-PRINTING_OF = {"cluster": {"show"}, "finish": {"explain"}, "stats": {"most"}, "undo": {"listing"}}
+PRINTING_OF = {
+    "cluster": {"show"},
+    "finish": {"explain"},
+    "lsp": {"stdio"},
+    "stats": {"most"},
+    "undo": {"listing"},
+}
 SPELT = {
     "apply": {"arguments": {"rule", "paths"}, "interactive": {"choose"}},
     "find": {"arguments": {"pattern", "paths"}},

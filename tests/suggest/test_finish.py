@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -61,6 +62,24 @@ def test_what_it_says_is_deterministic_and_sorted(begun: Repo) -> None:
     assert one == other
     confidences = [each.confidence for each in editvec.finish(repo=begun.path).suggestions]
     assert confidences == sorted(confidences, reverse=True)
+
+
+def test_a_file_name_that_is_not_utf_8(repo: Repo) -> None:
+    name = os.fsdecode(b"tests/caf\xe9.py")
+    begun = ORDERS.replace("assertEquals", "assertEqual", 1)
+    repo.commit({name: ORDERS, "app.py": OTHER})
+    repo.write({name: begun})
+    found = json.loads(run("finish", "--json", cwd=repo.path).stdout)
+    assert {each["path"] for each in found["suggestions"]} == {name}
+    assert r"caf\udce9.py:6" in run("finish", cwd=repo.path).stdout
+    diff = run("finish", "--diff", cwd=repo.path).stdout
+    assert r"caf\351.py" in diff
+    repo.git("apply", "--check", stdin=diff.encode("utf-8", "surrogateescape"))
+    run("finish", "--explain", 1, cwd=repo.path)
+    run("finish", "-U", cwd=repo.path)
+    assert (repo.path / name).read_text() == ORDERS.replace("assertEquals", "assertEqual")
+    assert json.loads(run("undo", "--json", cwd=repo.path).stdout)["files"] == [name]
+    assert (repo.path / name).read_text() == begun
 
 
 def test_offsets_are_those_of_the_bytes_of_the_file(repo: Repo) -> None:

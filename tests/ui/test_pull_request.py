@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 CALL = "def test_{0}():\n    self.assertEquals(total({0}), {0})\n\n\n"
 TESTS = "".join(CALL.format(number) for number in range(8))
 OLD = "def f(a):\n    return a == None\n"
+LIMITS = "\n\nlimit = 3\nmissing = 4\n"
 
 
 @pytest.fixture
@@ -41,9 +42,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Repo:
         for name in names:
             repo.commit({f"m{name}.py": OLD.replace("a", name).replace("== None", change)}, "Use is")
     editvec.learn(repo.path, repo.path / ".patterns", model="none", workers=1)
-    repo.commit({"editvec.toml": 'patterns = ".patterns"\n', "old.py": OLD, "test_a.py": TESTS}, "Patterns")
+    repo.commit({"editvec.toml": 'patterns = ".patterns"\n', "old.py": OLD + LIMITS, "test_a.py": TESTS}, "Patterns")
     repo.git("switch", "--quiet", "--create", "feature")
-    repo.commit({"old.py": OLD + "\n\n" + OLD.replace("f(a)", "g(a)"), "test_a.py": half()}, "Begin")
+    repo.commit({"old.py": OLD + LIMITS.replace("4", "limit == None"), "test_a.py": half()}, "Begin")
     return repo
 
 

@@ -43,7 +43,7 @@ def print_patch(plans: Iterable[FilePlan], top: Path) -> None:
         if plan.problem:
             click.echo(f"editvec: {printable(str(plan.path))}: left out: {plan.problem}.", err=True)
         else:
-            print_diff(plan.path, plan.before, plan.edits, top)
+            print_diff(plan.path, plan.before, plan.all_edits, top)
 
 
 def print_written(done: WriteTally) -> None:
@@ -63,14 +63,14 @@ def base_of(paths: Sequence[Path]) -> Path:
     It is the current folder, or the top of the work tree if a path is outside of the current folder.
     """
     from editvec.core.errors import UserError
-    from editvec.patterns.folder import top_of
+    from editvec.vcs.git import open_repository, top_of
 
     here = Path.cwd()
     outside = [path for path in paths if not _absolute(path).is_relative_to(here)]
     if not outside:
         return here
     try:
-        return top_of(outside[0] if outside[0].is_dir() else outside[0].parent)
+        return top_of(open_repository(outside[0] if outside[0].is_dir() else outside[0].parent))
     except UserError:
         return here
 

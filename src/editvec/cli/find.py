@@ -13,6 +13,7 @@ from editvec.cli.options import (
     min_confidence_option,
     possible_option,
     update_option,
+    verify_option,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 )
 @update_option
 @possible_option
+@verify_option
 @click.option("--diff", is_flag=True, help="Print the likely places as a patch for git apply.")
 @click.option(
     "--baseline",
@@ -60,11 +62,12 @@ def find(arguments: tuple[str, ...], output: str, diff: bool, check: bool, updat
     editvec find 1 3
     editvec find add-is src/
     editvec find -U             # write the likely places; editvec undo takes them back
+    editvec find --verify 'mypy src'
     editvec find --check --baseline .editvec-baseline.json
     editvec find --changed-since origin/main --format sarif > due.sarif
     """
     from editvec.cli.diffs import print_written
-    from editvec.cli.terminal import progress, tell_filtered
+    from editvec.cli.terminal import progress, tell_filtered, tell_verified
     from editvec.core.errors import UserError
     from editvec.patterns.apply import is_pattern
     from editvec.patterns.find import find as run
@@ -76,6 +79,7 @@ def find(arguments: tuple[str, ...], output: str, diff: bool, check: bool, updat
     found = run(patterns, paths, update=update, progress=progress, **options)
     tell_filtered(found.filtered)
     _tell_unused(found)
+    tell_verified(found.verification)
     if update:
         print_written(found)
     elif diff:
@@ -111,10 +115,10 @@ def _print_as(output: str, found: Found) -> None:
 
 def _print_patch(found: Found, repo: str, possible: bool) -> None:
     from editvec.cli.diffs import print_patch
-    from editvec.patterns.folder import top_of
     from editvec.suggest.finish import plans_of
+    from editvec.vcs.git import open_repository, top_of
 
-    top = top_of(repo)
+    top = top_of(open_repository(repo))
     print_patch(plans_of(top, found.writable(possible=possible)), top)
 
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import Number, config_options, force_exclude_option, possible_option, update_option
+from editvec.cli.options import (
+    Number,
+    config_options,
+    force_exclude_option,
+    possible_option,
+    update_option,
+    verify_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +52,7 @@ q  quit
 @click.option("-i", "--interactive", is_flag=True, help="Ask about each place, and write the ones that you accept.")
 @update_option
 @possible_option
+@verify_option
 @click.option("--diff", is_flag=True, help="Print the likely places as a patch for git apply.")
 @click.option("--check", is_flag=True, help="Exit with code 1 if likely places are left.")
 @click.option(
@@ -79,12 +87,13 @@ def finish(
     editvec finish
     editvec finish -i
     editvec finish src/ --not src/legacy.py:40 -U
+    editvec finish -U --verify 'mypy src'
     editvec finish --diff | git apply
     editvec finish --changed-since main --check
     editvec finish --commit HEAD~2 -C ../other --from .
     """
     from editvec.cli.diffs import print_patch, print_written
-    from editvec.cli.terminal import print_json, progress
+    from editvec.cli.terminal import print_json, progress, tell_verified
     from editvec.core.errors import UserError
     from editvec.suggest.finish import finish as run
 
@@ -93,13 +102,16 @@ def finish(
         options["changed_since"] = os.environ.get("PRE_COMMIT_FROM_REF")
     if sum((interactive, update, diff, as_json, explain is not None)) > 1:
         raise UserError("-i, -U, --diff, --json and --explain exclude each other. Give one of them.")
+    if interactive and options["verify"] is not None:
+        raise UserError("--verify judges what -U writes, and -i asks about every place. Leave out one of them.")
     done = run(update=update, decide=_review if interactive else None, progress=progress, **options)
+    tell_verified(done.verification)
     if not done.num_changed and not as_json and not diff:
         click.echo("Nothing has changed in this work tree. Change one place by hand, then run editvec finish again.")
     elif as_json:
         print_json(done.as_json())
     elif diff:
-        print_patch(done.plans(done.suggestions if options["possible"] else done.likely), done.top)
+        print_patch(done.plans(done.writable(possible=options["possible"])), done.top)
     elif explain is not None:
         _explain(done, explain)
     elif update or interactive:
@@ -212,7 +224,7 @@ def _asked(review: FinishReview, suggestions: Sequence[Suggestion]) -> str:
         click.echo(f"editvec: {suggestion.path}:{suggestion.line}: left out: {plan.problem}.", err=True)
         review.refuse(suggestion)
         return ""
-    print_diff(plan.path, plan.before, plan.edits, review.top)
+    print_diff(plan.path, plan.before, plan.all_edits, review.top)
     click.echo(f"{suggestion.confidence:.0%}, {suggestion.why}; {len(suggestions) - 1} more", err=True)
     answer = click.prompt(_QUESTION, default="y", show_default=False, err=True).strip().lower()[:1]
     problem = ""

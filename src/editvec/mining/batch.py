@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from zlib import crc32
 
 from editvec.core.edit import Edit, Source
+from editvec.core.errors import LimitError
 from editvec.mining.extract import code, prose
 from editvec.mining.extract.versions import Versions
 from editvec.mining.recipes import Recipe
@@ -166,6 +167,14 @@ class CommitReader:
         if isinstance(texts, str):
             tally[texts] += sifted.size
             return
+        try:
+            yield from self._cut_texts(change, sifted, texts, tally)
+        except LimitError:
+            tally["too-slow"] += sifted.size
+
+    def _cut_texts(
+        self, change: CommitChange, sifted: _Sifted, texts: tuple[bytes, bytes], tally: Counter[str]
+    ) -> Iterator[Edit]:
         language = sifted.language
         if isinstance(language, Markup):
             found = prose.extract(sifted.hunks, language, *texts, self.recipe, tally)

@@ -6,6 +6,7 @@ comment nor the settings speak against it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,18 +14,24 @@ from pathlib import Path
 from typing import Any
 
 from editvec.core.errors import UserError
-from editvec.core.match import Match, Suggestion
+from editvec.core.match import ImportEdit, Match, Suggestion
+from editvec.core.splice import TextEdit, compose, splice
 from editvec.data.progress import Advance, Stages, silent
 from editvec.data.project import Project, project_of
 from editvec.mining.options import locate
 from editvec.patterns.baseline import fingerprints_of, read_baseline, update_baseline
-from editvec.patterns.folder import load, pick, top_of, used_folder
+from editvec.patterns.folder import load, pick, used_folder
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
+from editvec.patterns.verify import judge_patterns, remember, verdicts, with_verdicts
 from editvec.rules.matching import match_rules
 from editvec.suggest.complete import LIKELY
 from editvec.suggest.finish import write_suggestions
+from editvec.suggest.imports import ImportChanges, bring_imports
 from editvec.suggest.match import as_suggestion, keep_sound
 from editvec.suggest.suppression import Silence, SuppressionComment, UnusedSuppression, silence_of, unused_in
+from editvec.suggest.verify import Judgement
+from editvec.syntax.token import decode, encode
+from editvec.vcs.git import top_of
 from editvec.vcs.worktree import File, below_top, worktree_files
 
 
@@ -65,6 +72,8 @@ class Found:
     """The suppression comments of these patterns that suppress nothing."""
     project: Project = field(default_factory=Project)
     """The settings that were used."""
+    verification: Judgement | None = None
+    """What the command said of the places, if one judged them."""
     top: Path = Path()
     """The top folder of the work tree."""
     num_known: int = 0
@@ -75,15 +84,18 @@ class Found:
     problems: list[str] = field(default_factory=list)
     """Reasons why files were not written, one line each."""
 
-    def writable(self, *, possible: bool = False) -> list[Suggestion]:
-        """Return the likely places, or with `possible` all, of the patterns that the settings do not only report."""
-        return [
-            suggestion
+    def writable(self, *, possible: bool = False) -> dict[Suggestion, ImportChanges]:
+        """Return the likely places, or with `possible` all, of the patterns that the settings do not only report.
+
+        Each has the imports that come along.
+        """
+        return {
+            suggestion: pattern.imports
             for pattern in self.patterns
             if not self.project.pattern(pattern.names).report_only
             for suggestion in pattern.suggestions
             if possible or suggestion.confidence >= LIKELY
-        ]
+        }
 
     @property
     def num_suggestions(self) -> int:
@@ -121,6 +133,7 @@ def find(
     new_only: bool = False,
     update: bool = False,
     possible: bool = False,
+    verify: str | None = None,
     progress: Stages = silent,
 ) -> Found:
     """Find the places in the current files where learned patterns still apply; write only with `update`.
@@ -131,10 +144,11 @@ def find(
     files that differ from that revision are read. Only patterns with a verified rule and a confidence of at least
     `min_confidence` (by default, 0.3 or what the settings say) have places. The settings are those of `config` or of
     the nearest file (see `project_of`). Files in `paths` are read although the settings exclude them, unless
-    `force_exclude`. `isolated`: no settings. `baseline` is a file of known places:
-    it is made if it does not exist, and places that are gone are removed from it. `new_only` leaves out known places.
-    `update`: write the likely places; with `possible`, all, except for
-    patterns that the settings only report.
+    `force_exclude`. `isolated`: no settings. With `verify`, a command judges the places in a scratch copy of the work
+    tree. Those that it refuses are left out, and later calls have less confidence in their patterns. `baseline` is a
+    file of known places: it is made if it does not exist, and places that are gone are removed from it, both only if no
+    command judges. `new_only` leaves out known places. `update`: write the likely places; with `possible`, all, except
+    for patterns that the settings only report.
 
     Raises:
         UserError: A pattern or a path does not exist, or no given pattern has a verified rule.
@@ -147,7 +161,8 @@ def find(
         src/...
     """
     repository, project = locate(str(repo)), project_of(repo, config, isolated)
-    learned = load(used_folder(patterns, project, repository))
+    folder = used_folder(patterns, project, repository)
+    learned = with_verdicts(load(folder), verdicts(folder))
     ruled, limits = _ruled(learned, pattern), below_top(repository, paths)
     covers, tally = project.chosen(limits, force_exclude=force_exclude), Counter[str]()
     languages = project.limited({each.language for each in ruled})
@@ -155,9 +170,11 @@ def find(
     with progress("Finding", "files") as advance:
         found = find_suggestions(ruled, files, min_confidence, advance, project, whole=not paths and not changed_since)
     result = _found(found, learned, tally["filtered"], project, everything=not pattern)
-    _compare(result, baseline, new_only, whole=not (pattern or paths or changed_since))
+    if verify is not None:
+        _judge(result, top_of(repository), folder, verify, progress)
+    _compare(result, baseline, new_only, whole=not (pattern or paths or changed_since or verify is not None))
     if update:
-        result.top = top_of(repo)
+        result.top = top_of(repository)
         write_suggestions(result, result.writable(possible=possible), "find")
     return result
 
@@ -167,6 +184,13 @@ def _found(search: Search, learned: Sequence[Pattern], filtered: int, project: P
     # Whether a comment for all patterns is needed shows only when all patterns are searched for.
     unused = tuple(each for each in search.unused if each.name or everything)
     return Found(tuple(search.patterns.values()), numbers, filtered, tuple(search.suppressed), unused, project)
+
+
+def _judge(found: Found, top: Path, folder: Path, command: str, progress: Stages) -> None:
+    """Leave out the places that a command refuses; the folder of the patterns keeps what it said."""
+    judged, found.verification = judge_patterns(top, found.patterns, command, progress)
+    found.patterns = tuple(judged)
+    remember(folder, judged)
 
 
 def _compare(found: Found, path: Path | None, new_only: bool, *, whole: bool) -> None:
@@ -272,13 +296,31 @@ def _surest(matches: Sequence[Match], patterns: dict[str, Pattern]) -> list[Matc
     """Return matches without overlaps, in file order; of overlapping ones, that with the highest confidence is kept."""
     kept: list[Match] = []
     for match in sorted(matches, key=lambda each: (-patterns[each.rule].confidence, each.start, each.end, each.rule)):
-        if all(match.end <= other.start or other.end <= match.start for other in kept):
-            kept.append(match)
-    return sorted(kept, key=lambda match: match.start)
+        at = bisect_right(kept, match.start, key=lambda each: each.start)
+        if all(other.end <= match.start for other in kept[at - 1 : at] if at) and all(
+            match.end <= other.start for other in kept[at : at + 1]
+        ):
+            kept.insert(at, match)
+    return kept
 
 
 def _suggestion(file: File, match: Match, pattern: Pattern) -> Suggestion:
     evidence = pattern.evidence
     assert evidence is not None
     why = f"people edited {evidence.edited} of {evidence.matched} such places; {evidence.left} are left"
-    return as_suggestion(file, match, pattern.confidence, why)
+    if pattern.judged is not None and pattern.judged.refused:
+        why = f"{why}; {pattern.judged.why}"
+    suggestion = as_suggestion(file, match, pattern.confidence, why)
+    return replace(suggestion, imports=imports_of(suggestion, file, pattern.imports)) if pattern.imports else suggestion
+
+
+def imports_of(suggestion: Suggestion, file: File, changes: ImportChanges) -> tuple[ImportEdit, ...]:
+    """Return the edits of imports that a file needs if a suggestion is carried out alone."""
+    place = TextEdit(suggestion.start, suggestion.end, encode(suggestion.after))
+    after = splice(file.data, [place])
+    made = compose(file.data, [place], bring_imports(changes, file.path, file.data, after).edits)
+    return tuple(
+        ImportEdit(each.start, each.end, decode(file.data[each.start : each.end]), decode(each.text))
+        for each in made
+        if each.end < place.start or place.end < each.start
+    )

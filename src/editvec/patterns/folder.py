@@ -26,7 +26,7 @@ from editvec.patterns.document import SCHEMA, PatternEntry, PatternsDocument
 from editvec.patterns.pattern import Pattern
 from editvec.rewrite.journal import IGNORE, IGNORE_ALL, NAME, UNDO
 from editvec.rules.rule import Rule, load_rules
-from editvec.vcs.git import Repository, open_repository, work_tree
+from editvec.vcs.git import Repository, work_tree
 
 PATTERNS, RULES, EDITS, REPORT = "patterns.json", "rules", "edits.jsonl.gz", "report.html"
 MANIFEST = "manifest.json"
@@ -227,18 +227,6 @@ def default_folder(repository: Repository) -> Path:
     if folder.is_symlink():
         raise UserError(f"{folder} is a symbolic link. Remove it, or give a folder with --out or --patterns.")
     return folder
-
-
-def top_of(repo: str | Path) -> Path:
-    """Return the top folder of the work tree that contains a path.
-
-    Raises:
-        UserError: The repository is bare.
-    """
-    top = work_tree(open_repository(repo))
-    if top is None:
-        raise UserError(f"{repo} is a bare repository without files to change. Give files, or a clone with -C.")
-    return top
 
 
 def used_folder(given: Path | None, project: Project, repository: Repository) -> Path:

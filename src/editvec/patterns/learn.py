@@ -15,7 +15,8 @@ from editvec.mining.recipes import get_recipe
 from editvec.mining.run import MiningRequest
 from editvec.patterns import folder as folders
 from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
-from editvec.vcs.git import Repository
+from editvec.patterns.verify import judge_patterns, remember, verdicts
+from editvec.vcs.git import Repository, top_of
 
 if TYPE_CHECKING:
     from editvec.neural.model import EditModel
@@ -42,6 +43,7 @@ def learn(
     workers: int = 0,
     config: Path | None = None,
     isolated: bool = False,
+    verify: str | None = None,
     report: Report | None = None,
     progress: Stages = silent,
 ) -> Learned:
@@ -50,7 +52,8 @@ def learn(
     The patterns, their rules, their edits and a report (if `report` renders one) are written to `out`, by default
     `.editvec` at the top of the work tree. The settings, those of `config` or of the nearest file (see `project_of`),
     say which files, languages and commits are read where the arguments do not; with `isolated`, there are none. `model`
-    is a loaded model, its folder, "none", or None for the packaged model. After an interruption, the same call
+    is a loaded model, its folder, "none", or None for the packaged model. With `verify`, a command judges the places in
+    a scratch copy of the work tree, and those that it refuses are left out. After an interruption, the same call
     continues where it stopped. A later call mines only new commits.
 
     Raises:
@@ -72,15 +75,15 @@ def learn(
     folders.check(folder)
     languages = pick_languages(language or project.languages(prose=recipe.prose), recipe)
     task = MiningTask(repository, recipe, languages, pick_paths(paths))
+    mining = MiningRequest(task, tuple((range or "").split()), since or project.settings.since, until, workers)
     request = LearnRequest(
-        MiningRequest(task, tuple(range.split()) if range else (), since or project.settings.since, until, workers),
-        min_edits=min_edits,
-        min_commits=min_commits,
-        min_confidence=min_confidence,
-        project=project,
+        mining, min_edits, min_commits, min_confidence=min_confidence, project=project, judged=verdicts(folder)
     )
+    top = None if verify is None else top_of(repository)
     learned = learn_patterns(request, _model(model), progress)
     learned.folder = folder
+    if verify is not None and top is not None:
+        learned.patterns, learned.verification = judge_patterns(top, learned.patterns, verify, progress)
     _save(folder, repository, learned, report)
     return learned
 
@@ -89,6 +92,7 @@ def _save(folder: Path, repository: Repository, learned: Learned, report: Report
     about = about_of(repository, learned)
     page = report(learned, about) if report is not None else ""
     folders.save(folder, learned.patterns, learned.edits, about, page)
+    remember(folder, learned.patterns)
 
 
 def about_of(repository: Repository, learned: Learned) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from editvec.rewrite.journal import (
     run_files,
     top_of_files,
 )
+from editvec.rewrite.occurrences import Occurrences
 from editvec.rewrite.writer import write_file
 from editvec.vcs.git import open_repository
 
@@ -278,6 +279,7 @@ def _exactly(data: bytes, record: WriteRecord) -> bytes | None:
 
 def _still_there(data: bytes, edits: Sequence[WrittenEdit]) -> tuple[list[TextEdit], list[str]]:
     """Return the edits that take back those that can be found in the data, and a reason for each of the others."""
+    searched = Occurrences(data)
     found: list[TextEdit] = []
     reasons = []
     for edit in edits:
@@ -285,13 +287,13 @@ def _still_there(data: bytes, edits: Sequence[WrittenEdit]) -> tuple[list[TextEd
             reasons.append("the file was edited since, and the text around the place occurs elsewhere too")
             continue
         text = edit.left + edit.written + edit.right
-        at = data.find(text)
-        if at < 0:
+        places = searched.find(text)
+        if not places:
             reasons.append("the place or the text around it was edited since")
-        elif data.find(text, at + 1) >= 0:
+        elif len(places) > 1:
             reasons.append("the file was edited since, and the place is there more than once")
         else:
-            start = at + len(edit.left)
+            start = places[0] + len(edit.left)
             found.append(TextEdit(start, start + len(edit.written), edit.stood))
     found.sort()
     kept: list[TextEdit] = []

@@ -29,6 +29,15 @@ class EditEntry(msgspec.Struct, frozen=True):
     demonstrations: list[DemonstrationEntry]
 
 
+class ImportEditEntry(msgspec.Struct, frozen=True):
+    """An edit of an import that comes along: `after` replaces the bytes [start, end) of the file as it is."""
+
+    start: Offset
+    end: Offset
+    before: str
+    after: str
+
+
 class FinishEntry(msgspec.Struct, frozen=True):
     """A place where an edit belongs, too: `after` replaces the bytes [start, end) of the file as it is."""
 
@@ -44,6 +53,23 @@ class FinishEntry(msgspec.Struct, frozen=True):
     confidence: Probability
     likely: bool
     reasons: list[str]
+    imports: list[ImportEditEntry] = []
+    """Edits of imports in the same file that it needs, if it is carried out alone."""
+
+
+class VerificationEntry(msgspec.Struct, frozen=True):
+    """What a command said of the likely places."""
+
+    command: str
+    failed_before: bool
+    """Whether it fails without any of the places; then only new messages count."""
+    kept: int
+    exercised: int
+    """Number of the kept places whose lines were seen to run."""
+    refused: int
+    undecided: int
+    runs: int
+    seconds: float
 
 
 class FinishDocument(msgspec.Struct, frozen=True):
@@ -57,3 +83,4 @@ class FinishDocument(msgspec.Struct, frozen=True):
     """Number of files that were searched."""
     skipped: dict[str, int]
     """Number of files that were not read, by reason."""
+    verification: VerificationEntry | None = None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,15 +18,25 @@ from editvec.core.text import FileText
 from editvec.data.progress import Stages, silent
 from editvec.data.project import project_of
 from editvec.rewrite.journal import Journal
-from editvec.rewrite.plan import FilePlan, breaks
-from editvec.rewrite.writer import write_file
+from editvec.rewrite.plan import FilePlan, checked
+from editvec.rewrite.writer import stopped, write_file
 from editvec.suggest.complete import LIKELY, POSSIBLE, Line, languages_like
-from editvec.suggest.document import SCHEMA, DemonstrationEntry, EditEntry, FinishDocument, FinishEntry
+from editvec.suggest.document import (
+    SCHEMA,
+    DemonstrationEntry,
+    EditEntry,
+    FinishDocument,
+    FinishEntry,
+    ImportEditEntry,
+    VerificationEntry,
+)
+from editvec.suggest.imports import NO_IMPORTS, ImportChanges, with_imports
 from editvec.suggest.session import EditSummary, FinishSession
-from editvec.syntax.languages import Language, language_of
+from editvec.suggest.verify import JudgedPlace, Judgement, suggested_edit
+from editvec.suggest.verify import verify as run_verification
 from editvec.syntax.token import decode
 from editvec.vcs.changes import Changes, read_changes
-from editvec.vcs.git import Repository, open_repository, work_tree
+from editvec.vcs.git import Repository, open_repository, top_of
 from editvec.vcs.worktree import File, below_top, worktree_files
 
 
@@ -52,6 +62,8 @@ class Finished:
     edits: list[EditSummary] = field(default_factory=list)
     suggestions: list[Suggestion] = field(default_factory=list)
     """The suggestions, the most certain first."""
+    imports: dict[str, ImportChanges] = field(default_factory=dict)
+    """The imports that come along with the edits, by the id of the edit."""
     num_changed: int = 0
     """Number of files in which something was changed."""
     num_files: int = 0
@@ -63,15 +75,28 @@ class Finished:
     """The files that were written."""
     problems: list[str] = field(default_factory=list)
     """Reasons why files were not written, one line each."""
+    verification: Judgement | None = None
+    """What the command said of the likely suggestions, if one judged them."""
+
+    doubted: list[Suggestion] = field(default_factory=list)
+    """The suggestions that the command refused or had no time for."""
 
     @property
     def likely(self) -> list[Suggestion]:
         """Return the suggestions that are likely."""
         return [each for each in self.suggestions if each.confidence >= LIKELY]
 
+    def writable(self, *, possible: bool = False) -> list[Suggestion]:
+        """Return the likely suggestions or, with `possible`, all that no command has refused."""
+        return [each for each in self.suggestions if each not in self.doubted] if possible else self.likely
+
     def plans(self, suggestions: Iterable[Suggestion]) -> list[FilePlan]:
         """Return what suggestions make of the files, sorted by path."""
-        return plans_of(self.top, suggestions)
+        return plans_of(self.top, self.places(suggestions))
+
+    def places(self, suggestions: Iterable[Suggestion]) -> dict[Suggestion, ImportChanges]:
+        """Return suggestions with the imports that come along."""
+        return {each: self.imports.get(each.edit, NO_IMPORTS) for each in suggestions}
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values; offsets are those of the files' bytes."""
@@ -91,10 +116,11 @@ class Finished:
             suggestions=[self._entry(each) for each in self.suggestions],
             files=self.num_files,
             skipped=dict(sorted(self.skipped.items())),
+            verification=VerificationEntry(**self.verification.as_json()) if self.verification else None,
         )
 
     def _entry(self, suggestion: Suggestion) -> FinishEntry:
-        edit = text_edit(FileText((self.top / suggestion.path).read_bytes()), suggestion)
+        edit = suggested_edit(FileText((self.top / suggestion.path).read_bytes()), suggestion)
         return FinishEntry(
             edit=suggestion.edit,
             path=suggestion.path,
@@ -106,7 +132,18 @@ class Finished:
             confidence=suggestion.confidence,
             likely=suggestion.confidence >= LIKELY,
             reasons=suggestion.why.split(", ") if suggestion.why else [],
+            imports=self._imports_of(suggestion),
         )
+
+    def _imports_of(self, suggestion: Suggestion) -> list[ImportEditEntry]:
+        """Return the edits of imports that a suggestion needs if it is carried out alone."""
+        if not self.imports.get(suggestion.edit):
+            return []
+        (plan,) = self.plans([suggestion])
+        return [
+            ImportEditEntry(each.start, each.end, decode(plan.before[each.start : each.end]), decode(each.text))
+            for each in plan.imports
+        ]
 
 
 def finish(
@@ -126,6 +163,7 @@ def finish(
     most: int | None = None,
     update: bool = False,
     possible: bool = False,
+    verify: str | None = None,
     decide: Decide | None = None,
     progress: Stages = silent,
 ) -> Finished:
@@ -138,7 +176,9 @@ def finish(
 
     Suggestions with a confidence below `min_confidence` (by default, 0.3 or what the settings say) are left out, and at
     most `most` are returned. `config`, `isolated` and `force_exclude` are as in `find`. With `update`, the likely ones
-    are written, and with `possible` all of them. `decide` is called with a review that a person goes through.
+    are written, and with `possible` all of them. With `verify`, a command judges these in a scratch copy of the work
+    tree; those that it refuses are not written and not likely any more. `decide` is called with a review that a person
+    goes through.
 
     Raises:
         UserError: A path, a line or a combination of options is invalid.
@@ -150,32 +190,32 @@ def finish(
         []
     """
     repository, project = open_repository(repo), project_of(repo, config, isolated)
-    top, limits = _top(repository, repo), below_top(repository, paths)
+    top, limits = top_of(repository), below_top(repository, paths)
     covers = project.chosen(limits, force_exclude=force_exclude)
     changes = _changes(repository, origin, changed_since, staged, commit)
     result = Finished(top, num_changed=len(changes.files), skipped=changes.skipped)
     if not changes.files:
         return result
     least = project.min_confidence((), min_confidence, POSSIBLE)
-    session = FinishSession(
-        _demonstrations(changes),
-        _files(repository, changes, limits, covers, result.skipped, progress),
-        project=project,
-        refused=[_line(each, Path(repo), top) for each in refused],
-        only=[_line(each, Path(repo), top) for each in edits],
-    )
-    _decide(session, result, least, decide)
-    result.suggestions = session.suggestions(least)[:most]
+    files = _files(repository, changes, limits, covers, result.skipped, progress)
+    no, only = ([_line(each, Path(repo), top) for each in some] for some in (refused, edits))
+    session = FinishSession(_demonstrations(changes), files, refused=no, only=only, project=project)
+    _decide(session, result, least, most, decide)
+    if verify is not None:
+        _judge(result, result.writable(possible=possible), verify, progress)
     if update:
-        write_suggestions(result, result.suggestions if possible else result.likely, "finish")
+        write_suggestions(result, result.places(result.writable(possible=possible)), "finish")
     return result
 
 
-def _decide(session: FinishSession, result: Finished, least: float, decide: Decide | None) -> None:
+def _decide(session: FinishSession, result: Finished, least: float, most: int | None, decide: Decide | None) -> None:
+    """Let a person decide, if one is asked, and record what is suggested then."""
+    result.num_files = session.num_files
     if decide is not None:
         with Journal("finish", [result.top]) as journal:
             decide(FinishReview(session, result, journal, least))
-    result.num_files, result.edits = session.num_files, session.edits()
+    result.edits, result.imports = session.edits(), session.imports()
+    result.suggestions = session.suggestions(least)[:most]
 
 
 def _changes(
@@ -187,18 +227,34 @@ def _changes(
     return read_changes(source, since=since, staged=staged, commit=commit)
 
 
-def write_suggestions(result: WriteTally, suggestions: Iterable[Suggestion], verb: str) -> None:
-    """Write suggestions to their files, and record in the result what was written; `verb` is named in the journal."""
+def _judge(result: Finished, judged: Sequence[Suggestion], command: str, progress: Stages) -> None:
+    """Let a command judge suggestions; those that it refuses or has no time for are not likely any more."""
+    texts = {path: FileText((result.top / path).read_bytes()) for path in sorted({each.path for each in judged})}
+    places = [
+        JudgedPlace(each.path, suggested_edit(texts[each.path], each), imports)
+        for each, imports in result.places(judged).items()
+    ]
+    with progress("Verifying", "places") as advance:
+        verification = run_verification(result.top, places, command, advance=advance)
+    result.verification = verification
+    doubted = dict.fromkeys(verification.undecided, "there was no time to verify it") | verification.refused
+    for number, message in doubted.items():
+        old = judged[number]
+        why = f"{old.why}, refused by {command!r}: {message}" if number in verification.refused else message
+        new = replace(old, confidence=min(old.confidence, round(LIKELY - 0.01, 4)), why=why)
+        result.suggestions[result.suggestions.index(old)] = new
+        result.doubted.append(new)
+    result.suggestions.sort(key=lambda each: -each.confidence)
+
+
+def write_suggestions(result: WriteTally, places: Mapping[Suggestion, ImportChanges], verb: str) -> None:
+    """Write suggestions with their imports, and record in the result what was written; the journal names `verb`."""
     with Journal(verb, [result.top]) as journal:
-        for plan in plans_of(result.top, suggestions):
-            _write(plan, result, journal)
-
-
-def _top(repository: Repository, given: str | Path) -> Path:
-    top = work_tree(repository)
-    if top is None:
-        raise UserError(f"{given} is a bare repository without files to change. Give a clone with -C.")
-    return top
+        try:
+            for plan in plans_of(result.top, places):
+                _write(plan, result, journal)
+        except KeyboardInterrupt:
+            raise stopped(result.written) from None
 
 
 def _demonstrations(changes: Changes) -> list[Demonstration]:
@@ -238,37 +294,31 @@ def _line(text: str, base: Path, top: Path) -> Line:
     return path.relative_to(top).as_posix(), int(number)
 
 
-def text_edit(source: FileText, suggestion: Suggestion) -> TextEdit:
-    """Return a suggestion as an edit of a file's bytes."""
-    return source.edit(suggestion.start, suggestion.end, suggestion.after)
-
-
-def plans_of(top: Path, suggestions: Iterable[Suggestion]) -> list[FilePlan]:
-    """Return what suggestions make of the files of a work tree, sorted by path."""
-    by_path: dict[str, list[Suggestion]] = {}
-    for each in suggestions:
-        by_path.setdefault(each.path, []).append(each)
+def plans_of(top: Path, places: Mapping[Suggestion, ImportChanges]) -> list[FilePlan]:
+    """Return what suggestions, each with its imports, make of the files of a work tree, sorted by path."""
+    by_path: dict[str, dict[Suggestion, ImportChanges]] = {}
+    for each, imports in places.items():
+        by_path.setdefault(each.path, {})[each] = imports
     return [plan_of(top, path, each) for path, each in sorted(by_path.items())]
 
 
-def plan_of(top: Path, path: str, suggestions: Iterable[Suggestion]) -> FilePlan:
-    """Return what suggestions for a file make of it; what would break its syntax is refused."""
+def plan_of(top: Path, path: str, places: Mapping[Suggestion, ImportChanges]) -> FilePlan:
+    """Return what suggestions, each with its imports, make of a file; what would break its syntax is refused."""
     data = (top / path).read_bytes()
     source = FileText(data)
     edits: list[TextEdit] = []
     try:
-        for each in sorted(suggestions, key=lambda each: each.start):
-            edit = shrink(data, text_edit(source, each))
+        for each in sorted(places, key=lambda each: each.start):
+            edit = shrink(data, suggested_edit(source, each))
             if edit is not None:
                 edits.append(edit)
     except UnicodeEncodeError as error:
         problem = f"its encoding {source.codec} cannot represent {error.object[error.start : error.end]!r}"
         return FilePlan(top / path, data, (), problem)
-    plan = FilePlan(top / path, data, tuple(edits))
-    language = language_of(path)
-    if isinstance(language, Language) and breaks(language, data, plan.after):
-        return FilePlan(top / path, data, tuple(edits), "it would parse worse than before")
-    return plan
+    changes = NO_IMPORTS
+    for each in sorted(places, key=lambda each: (each.edit, each.start)):
+        changes |= places[each]
+    return checked(with_imports(FilePlan(top / path, data, tuple(edits)), path, changes))
 
 
 def _write(plan: FilePlan, result: WriteTally, journal: Journal) -> bool:
@@ -279,7 +329,7 @@ def _write(plan: FilePlan, result: WriteTally, journal: Journal) -> bool:
         result.problems.append(f"{name}: not written: {plan.problem}.")
         return False
     try:
-        write_file(plan.path, plan.before, plan.after, journal, plan.edits)
+        write_file(plan.path, plan.before, plan.after, journal, plan.all_edits)
     except (OSError, UserError) as error:
         result.problems.append(f"{name}: not written: {error}")
         return False
@@ -307,13 +357,15 @@ class FinishReview:
 
     def plan(self, suggestion: Suggestion) -> FilePlan:
         """Return what a suggestion makes of its file."""
-        return plan_of(self.top, suggestion.path, [suggestion])
+        imports = self._session.imports().get(suggestion.edit, NO_IMPORTS)
+        return plan_of(self.top, suggestion.path, {suggestion: imports})
 
     def accept(self, suggestion: Suggestion, edit: TextEdit | None = None) -> str:
         """Write a suggestion, or another edit in its place, and return the reason if that is not possible."""
         plan = self.plan(suggestion)
         if edit is not None:
-            plan = FilePlan(plan.path, plan.before, (edit,), plan.problem)
+            changes = self._session.imports().get(suggestion.edit, NO_IMPORTS)
+            plan = with_imports(FilePlan(plan.path, plan.before, (edit,), plan.problem), suggestion.path, changes)
         if plan.problem or not _write(plan, self._result, self._journal):
             return plan.problem or self._result.problems[-1]
         self._session.accept(suggestion, FileText(plan.after).utf8)

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import tree_sitter as ts
 
+from editvec.core.errors import LimitError
 from editvec.syntax.facts import facts_of
 from editvec.syntax.languages import Language, known
 from editvec.syntax.lexer import LexedText, Tokens
@@ -40,11 +41,14 @@ class SearchedFile:
 
     @cached_property
     def tree(self) -> ts.Tree | None:
-        """Return the tree of the file, or None if it is not code or too large."""
+        """Return the tree of the file, or None if it is not code, too large or takes too long to parse."""
         language = known().get(self.language)
         if not isinstance(language, Language) or len(self.data) > _MAX_PARSED:
             return None
-        return facts_of(language).parse(self.data)
+        try:
+            return facts_of(language).parse(self.data)
+        except LimitError:
+            return None
 
     def window(self, line: int) -> Window:
         """Return the tokens of a line and of the lines around it."""

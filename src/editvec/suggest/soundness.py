@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import tree_sitter as ts
 
+from editvec.core.errors import LimitError
 from editvec.core.splice import TextEdit, splice
 from editvec.core.text import line_of
 from editvec.suggest.searched import EditMatch, SearchedFile
@@ -38,7 +39,10 @@ class Soundness:
         num_errors = self._errors[id(file)][1]
         after = splice(file.data, [TextEdit(match.start, match.end, match.after)])
         moved = _moved(tree, file, match)
-        return errors_in(facts_of(language).parse(after, None, moved).root_node) <= num_errors
+        try:
+            return errors_in(facts_of(language).parse(after, None, moved).root_node) <= num_errors
+        except LimitError:
+            return False
 
 
 def _moved(tree: ts.Tree, file: SearchedFile, match: EditMatch) -> ts.Tree:

@@ -85,10 +85,12 @@ class Node:
 
 
 def parse(language: Language, data: bytes) -> ts.Tree:
-    """Return the tree-sitter tree of a whole text."""
-    parser = facts_of(language).parser
-    parser.included_ranges = [ts.Range(ts.Point(0, 0), ts.Point(0xFFFFFFFF, 0xFFFFFFFF), 0, 0xFFFFFFFF)]
-    return parser.parse(data)
+    """Return the tree-sitter tree of a whole text.
+
+    Raises:
+        LimitError: The text takes too long to parse.
+    """
+    return facts_of(language).parse(data)
 
 
 def num_errors(language: Language, data: bytes) -> int:

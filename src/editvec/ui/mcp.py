@@ -6,7 +6,7 @@ what a repository says is data. Texts of the repository come back as they are; t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from hashlib import blake2b
@@ -19,14 +19,15 @@ from editvec.core.match import Suggestion
 from editvec.data.extras import require
 from editvec.data.project import project_of
 from editvec.patterns.find import find
-from editvec.patterns.folder import load, pick, top_of, used_folder
+from editvec.patterns.folder import load, pick, used_folder
 from editvec.patterns.pattern import Pattern
 from editvec.rewrite.patch import unified_diff
 from editvec.rewrite.undo import undo
 from editvec.suggest.complete import LIKELY
 from editvec.suggest.finish import finish, plans_of, write_suggestions
+from editvec.suggest.imports import ImportChanges
 from editvec.syntax.token import encode
-from editvec.vcs.git import open_repository
+from editvec.vcs.git import open_repository, top_of
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -45,6 +46,8 @@ class OfferedPlace:
     """A place that the server has named, and the state of its file then."""
 
     suggestion: Suggestion
+    imports: ImportChanges
+    """The imports that come along."""
     file_digest: bytes
 
 
@@ -95,7 +98,7 @@ class AgentTools:
     problems: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.top = top_of(self.repo)
+        self.top = top_of(open_repository(self.repo))
 
     def list_patterns(self, query: str = "", cursor: int = 0, limit: int = 20) -> PageOfPatterns:
         """List the patterns that were learned from the history, the best ranked first.
@@ -129,7 +132,9 @@ class AgentTools:
         """
         inside = [self.top / path for path in paths]
         found = find([pattern] if pattern else [], inside, repo=self.top, patterns=self.patterns, config=self.config)
-        named = [(each, {"pattern": known.name}) for known in found.patterns for each in known.suggestions]
+        named = [
+            (each, known.imports, {"pattern": known.name}) for known in found.patterns for each in known.suggestions
+        ]
         return self._page(named, cursor, limit)
 
     def finish_edits(
@@ -142,7 +147,10 @@ class AgentTools:
         inside = [self.top / path for path in paths]
         found = finish(inside, repo=self.top, changed_since=changed_since or None, config=self.config)
         summaries = {edit.id: edit.summary for edit in found.edits}
-        named = [(each, {"edit": _short(summaries[each.edit]), "reasons": each.why}) for each in found.suggestions]
+        named = [
+            (each, imports, {"edit": _short(summaries[each.edit]), "reasons": each.why})
+            for each, imports in found.places(found.suggestions).items()
+        ]
         return self._page(named, cursor, limit)
 
     def apply_places(self, ids: list[str], expected_count: int, dry_run: bool = True) -> AppliedPlaces:
@@ -152,19 +160,20 @@ class AgentTools:
         """
         if len(set(ids)) != len(ids) or len(ids) != expected_count or not ids:
             raise UserError(f"{len(set(ids))} different ids were given, but {expected_count} were expected.")
-        chosen = [self._current(name) for name in ids]
+        current = [self._current(name) for name in ids]
+        chosen = {each.suggestion: each.imports for each in current}
         plans = plans_of(self.top, chosen)
         if problems := [f"{plan.path}: {plan.problem}" for plan in plans if plan.problem]:
             raise UserError(f"nothing was written: {'; '.join(problems)}.")
         names = [plan.path.relative_to(self.top).as_posix() for plan in plans if plan.path is not None]
         diff = b"".join(
-            unified_diff(encode(name), plan.before, plan.edits) for name, plan in zip(names, plans, strict=True)
+            unified_diff(encode(name), plan.before, plan.all_edits) for name, plan in zip(names, plans, strict=True)
         ).decode(errors="replace")
         if not dry_run:
             self._write(chosen)
         return AppliedPlaces(not dry_run, len(chosen), names, diff[:_MAX_DIFF], len(diff) > _MAX_DIFF)
 
-    def _write(self, chosen: Sequence[Suggestion]) -> None:
+    def _write(self, chosen: Mapping[Suggestion, ImportChanges]) -> None:
         self.num_written, self.written, self.problems = 0, [], []
         write_suggestions(self, chosen, "mcp")
         if self.problems:
@@ -172,25 +181,27 @@ class AgentTools:
                 undo(self.top)
             raise UserError(f"nothing was written: {'; '.join(self.problems)}")
 
-    def _current(self, name: str) -> Suggestion:
+    def _current(self, name: str) -> OfferedPlace:
         """Return a place by its id, after checking that its file is as it was."""
         place = self.offered.get(name)
         if place is None:
             raise UserError(f"there is no place {name!r}. Find the places again.")
         if _digest_of(self.top / place.suggestion.path) != place.file_digest:
             raise UserError(f"the file of {name!r} has changed. Find the places again.")
-        return place.suggestion
+        return place
 
-    def _page(self, named: Sequence[tuple[Suggestion, dict[str, str]]], cursor: int, limit: int) -> PageOfPlaces:
+    def _page(
+        self, named: Sequence[tuple[Suggestion, ImportChanges, dict[str, str]]], cursor: int, limit: int
+    ) -> PageOfPlaces:
         _check_page(cursor, limit)
         shown = []
-        for each, more in named[cursor : cursor + limit]:
+        for each, imports, more in named[cursor : cursor + limit]:
             if len(self.offered) >= _MAX_OFFERED:
                 self.offered.clear()
             digest = _digest_of(self.top / each.path)
             key = blake2b(repr((each.path, each.start, each.end, each.after)).encode(errors="replace") + digest)
             name = f"{each.path}:{each.line}@{key.hexdigest()[:8]}"
-            self.offered[name] = OfferedPlace(each, digest)
+            self.offered[name] = OfferedPlace(each, imports, digest)
             shown.append(
                 {
                     "id": name,

@@ -11,16 +11,16 @@ from editvec.core.match import Suggestion
 from editvec.core.text import FileText
 from editvec.data.project import project_of
 from editvec.patterns.find import Found, find
-from editvec.patterns.folder import top_of
 from editvec.rewrite.patch import unified_diff
 from editvec.suggest.complete import LIKELY
 from editvec.suggest.finish import Finished, finish, plans_of
+from editvec.suggest.imports import ImportChanges
 from editvec.suggest.intents import changed_lines
 from editvec.suggest.session import ShownLine
 from editvec.syntax.lexer import LexedText
 from editvec.syntax.token import encode
 from editvec.vcs.changes import read_changes
-from editvec.vcs.git import open_repository, shallow_commits
+from editvec.vcs.git import open_repository, shallow_commits, top_of
 
 _MAX_LISTED = 100
 """Maximum number of places in a text; GitHub refuses longer comments and summaries."""
@@ -71,14 +71,16 @@ class PullRequestReview:
 
     def patch(self) -> bytes:
         """Return the likely places as a patch for `git apply`; of overlapping places, the surest is taken."""
-        chosen: list[Suggestion] = []
-        for each in sorted([*self.finished.likely, *self.found.writable()], key=lambda place: -place.confidence):
+        places = self.finished.places(self.finished.likely) | self.found.writable()
+        chosen: dict[Suggestion, ImportChanges] = {}
+        for each in sorted(places, key=lambda place: -place.confidence):
             if all(each.path != o.path or each.end <= o.start or o.end <= each.start for o in chosen):
-                chosen.append(each)
+                chosen[each] = places[each]
         parts = []
         for plan in plans_of(self.top, chosen):
             if not plan.problem and plan.path is not None:
-                parts.append(unified_diff(encode(plan.path.relative_to(self.top).as_posix()), plan.before, plan.edits))
+                name = encode(plan.path.relative_to(self.top).as_posix())
+                parts.append(unified_diff(name, plan.before, plan.all_edits))
         return b"".join(parts)
 
 
@@ -97,7 +99,8 @@ def review_pull_request(
     Raises:
         UserError: The clone is too shallow, so that the changes are unknown, or there are no patterns.
     """
-    repository, top = open_repository(repo), top_of(repo)
+    repository = open_repository(repo)
+    top = top_of(repository)
     done = repository.attempt("merge-base", "--end-of-options", base, "HEAD")
     if done.returncode:
         if shallow_commits(repository):

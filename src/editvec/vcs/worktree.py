@@ -57,17 +57,38 @@ def worktree_files(
         yield from _committed(repository, languages, endings, since, revision or "HEAD", paths, covers, tally)
         return
     at_top = Repository(top, repository.name)
+    for path, language in worktree_paths(at_top, languages, endings, since, tally, paths=paths, covers=covers):
+        file = read_file(top, path, language)
+        if file is not None:
+            yield file
+
+
+def worktree_paths(
+    at_top: Repository,
+    languages: Collection[str],
+    endings: Collection[str],
+    since: str | None,
+    tally: Counter[str],
+    *,
+    paths: Sequence[str] = (),
+    covers: Callable[[str], bool] | None = None,
+) -> Iterator[tuple[str, str]]:
+    """Yield the path and the language of the files that `worktree_files` would read; `at_top` has a work tree."""
     command = ["diff", *_QUIET, since, "--"] if since else ["ls-files", "-z", "--"]
     limits = [f":(literal){path}" for path in paths]
     listed = at_top.run(*command, *limits)
     listed += at_top.run("ls-files", "-z", "--others", "--exclude-standard", "--", *limits)
     with Attributes(at_top) as attributes:
-        for path, language in _wanted(listed, languages, endings, attributes, covers, tally, top):
-            file = top / path
-            if not file.is_symlink() and file.is_file() and file.stat().st_size <= MAX_TEXT_BYTES:
-                data = FileText(file.read_bytes()).utf8
-                if _is_written(data):
-                    yield File(path, language, data)
+        yield from _wanted(listed, languages, endings, attributes, covers, tally, at_top.path)
+
+
+def read_file(top: Path, path: str, language: str) -> File | None:
+    """Return a file of the work tree `top`; None if it is no text that a person wrote."""
+    file = top / path
+    if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_TEXT_BYTES:
+        return None
+    data = FileText(file.read_bytes()).utf8
+    return File(path, language, data) if _is_written(data) else None
 
 
 def below_top(repository: Repository, paths: Iterable[str | Path]) -> list[str]:

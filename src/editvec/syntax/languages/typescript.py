@@ -29,6 +29,7 @@ def _dialect(name: str, extensions: tuple[str, ...], grammar: str) -> Language:
             ]
         ),
         imports=js.IMPORTS,
+        importing=js.IMPORTING,
         bodies=js.BODIES | {"interface_body", "enum_body", "object_type"},
         functions=js.FUNCTIONS | {"arrow_function"},
         locals_query=js.LOCALS

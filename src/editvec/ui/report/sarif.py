@@ -75,12 +75,19 @@ def _result(pattern: Pattern, number: int, suggestion: Suggestion, project: Proj
         "snippet": {"text": suggestion.before},
     }
     change = {"deletedRegion": region, "insertedContent": {"text": suggestion.after}}
+    imports = [
+        {
+            "deletedRegion": {"byteOffset": each.start, "byteLength": each.end - each.start},
+            "insertedContent": {"text": each.after},
+        }
+        for each in suggestion.imports
+    ]
     return {
         "ruleId": pattern.name,
         "ruleIndex": number,
         "level": _LEVELS[severity_of(pattern, project)],
         "message": {"text": f"{pattern.title or pattern.name}: {suggestion.why}"},
         "locations": [{"physicalLocation": {"artifactLocation": file, "region": region}}],
-        "fixes": [{"artifactChanges": [{"artifactLocation": file, "replacements": [change]}]}],
+        "fixes": [{"artifactChanges": [{"artifactLocation": file, "replacements": [change, *imports]}]}],
         "rank": round(100 * suggestion.confidence, 1),
     }
