@@ -161,7 +161,7 @@ def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Guess]:
                     evidence=Evidence(count, count),
                 )
             )
-    found = find_suggestions(patterns, files, 0.0, ignore)
+    found = find_suggestions(patterns, files, 0.0, ignore).patterns
     return [
         Guess(place.path, place.before, place.after)
         for pattern in patterns

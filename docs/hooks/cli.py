@@ -22,7 +22,10 @@ SCHEMAS_PAGE = "reference/schemas.md"
 EXPERIMENT = re.compile(r"\d{4}-\d{2}-\d{2}-[a-z0-9-]+\.md")
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Finish, learn and apply", ("finish", "learn", "find", "apply", "undo", "rule", "serve", "lsp")),
+    (
+        "Finish, learn and apply",
+        ("finish", "learn", "find", "apply", "undo", "mute", "config", "rule", "serve", "lsp", "mcp"),
+    ),
     ("Edit files", ("mine", "show", "draw", "stats", "convert", "split", "cache")),
     ("Models", ("train", "evaluate", "edit")),
     ("Edit vectors", ("encode", "neighbours", "cluster", "map", "probe", "transfer", "rate")),
@@ -51,6 +54,7 @@ def schemas_page() -> str:
 
     import msgspec
 
+    from editvec.data.project import settings_schema
     from editvec.neural.config import ModelConfig
     from editvec.patterns.document import PatternsDocument
     from editvec.suggest.document import FinishDocument
@@ -63,8 +67,9 @@ def schemas_page() -> str:
         ("`config.toml` of a model", ModelConfig),
     )
     parts = ["# Schemas\n", "JSON schemas, made from the types that read and write these files and outputs.\n"]
-    for title, kind in kinds:
-        schema = json.dumps(msgspec.json.schema(kind), indent=2)
+    schemas = [("`editvec.toml`", settings_schema()), *((title, msgspec.json.schema(kind)) for title, kind in kinds)]
+    for title, schema_of in schemas:
+        schema = json.dumps(schema_of, indent=2)
         parts.append(f"## {title}\n\n```json\n{schema}\n```\n")
     return "\n".join(parts)
 

@@ -22,6 +22,7 @@ from editvec.core.errors import UserError
 
 if TYPE_CHECKING:
     from editvec.data.cache import cache
+    from editvec.data.config import config
     from editvec.data.convert import convert
     from editvec.data.edit_files import read, write
     from editvec.data.splits import split
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from editvec.patterns.apply import apply
     from editvec.patterns.find import find
     from editvec.patterns.learn import learn
+    from editvec.patterns.mute import mute
     from editvec.reproduction.reproduce import reproduce
     from editvec.rewrite.undo import undo
     from editvec.suggest.edit import edit
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from editvec.ui.draw import draw
     from editvec.ui.lsp.serving import lsp
     from editvec.ui.map import map
+    from editvec.ui.mcp import mcp
     from editvec.ui.rate import rate
     from editvec.ui.serve import serve
     from editvec.ui.show import show
@@ -61,6 +64,7 @@ __all__ = [
     "apply",
     "cache",
     "cluster",
+    "config",
     "convert",
     "draw",
     "edit",
@@ -72,7 +76,9 @@ __all__ = [
     "load",
     "lsp",
     "map",
+    "mcp",
     "mine",
+    "mute",
     "neighbours",
     "probe",
     "rate",
@@ -94,6 +100,7 @@ _MODULES = {
     "apply": "patterns.apply",
     "cache": "data.cache",
     "cluster": "vectors.cluster",
+    "config": "data.config",
     "convert": "data.convert",
     "draw": "ui.draw",
     "edit": "suggest.edit",
@@ -105,7 +112,9 @@ _MODULES = {
     "load": "neural.model",
     "lsp": "ui.lsp.serving",
     "map": "ui.map",
+    "mcp": "ui.mcp",
     "mine": "mining.mine",
+    "mute": "patterns.mute",
     "neighbours": "vectors.neighbours",
     "probe": "evaluation.probe",
     "rate": "ui.rate",

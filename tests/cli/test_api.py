@@ -11,17 +11,18 @@ import pytest
 import editvec
 from editvec.cli import app
 
-PRINTING = frozenset("as_json by_label check help interactive output pruned".split())
+PRINTING = frozenset("as_json by_label check diff help interactive output pruned".split())
 """Options that say how results are printed, or which exit code they give."""
 PRINTING_OF = {
     "cluster": {"show"},
-    "finish": {"diff", "explain"},
+    "finish": {"explain"},
     "lsp": {"stdio"},
     "stats": {"most"},
     "undo": {"listing"},
 }
 SPELT = {
     "apply": {"arguments": {"rule", "paths"}, "interactive": {"choose"}},
+    "find": {"arguments": {"pattern", "paths"}},
     "edit": {"befores": {"like"}, "afters": {"like"}},
     "show": {"skip_bad": {"damage"}},
 }

@@ -20,6 +20,7 @@ from editvec.core.files import write_atomically
 from editvec.core.match import Match
 from editvec.data import edit_files
 from editvec.data.progress import ignore
+from editvec.data.project import Project
 from editvec.mining import run
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import pick_languages
@@ -30,7 +31,7 @@ from editvec.patterns import folder
 from editvec.patterns.apply import apply
 from editvec.patterns.document import LearnedFrom, PatternEntry
 from editvec.patterns.find import find_suggestions
-from editvec.patterns.pattern import MIN_CONFIDENCE, POSSIBLE
+from editvec.patterns.pattern import MIN_CONFIDENCE, RESERVED
 from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
 from editvec.patterns.ranking import Course, section_of
 from editvec.patterns.rules import is_of_imports
@@ -124,13 +125,16 @@ def test_a_promise_is_not_due_by_itself(shop: Path, learned: Learned) -> None:
     pattern = next(each for each in learned.patterns if each.rule and each.language == "csharp" and each.suggestions)
     files = list(worktree_files(open_repository(shop), {"csharp"}))
     assert not pattern.reserved
-    places = find_suggestions([pattern], files, MIN_CONFIDENCE, lambda *done: None)[pattern.name].suggestions
+    places = find_suggestions([pattern], files, MIN_CONFIDENCE, lambda *done: None).patterns[pattern.name].suggestions
     assert places
     promise = replace(pattern, reserved="whether `readonly` holds depends on other code")
-    assert find_suggestions([promise], files, MIN_CONFIDENCE, lambda *done: None)[pattern.name].suggestions == ()
-    possible = find_suggestions([promise], files, POSSIBLE, lambda *done: None)[pattern.name].suggestions
+    shown, possible = (
+        find_suggestions([promise], files, least, lambda *done: None).patterns[pattern.name].suggestions
+        for least in (MIN_CONFIDENCE, RESERVED)
+    )
+    assert shown == ()
     assert [each.start for each in possible] == [each.start for each in places]
-    assert all(each.confidence <= POSSIBLE and each.why.endswith(promise.reserved) for each in possible)
+    assert all(each.confidence <= RESERVED and each.why.endswith(promise.reserved) for each in possible)
 
 
 def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) -> None:
@@ -139,7 +143,7 @@ def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) 
     broken = replace(pattern.rule, yaml=pattern.rule.yaml.replace("fix: $X?.$M", "fix: $X?.($M"))
     assert broken != pattern.rule
     files = list(worktree_files(open_repository(shop), {"csharp"}))
-    (found,) = find_suggestions([replace(pattern, rule=broken)], files, 0.0, ignore).values()
+    (found,) = find_suggestions([replace(pattern, rule=broken)], files, 0.0, ignore).patterns.values()
     assert found.suggestions == ()
     assert found.evidence is not None and found.evidence.left == 3
 
@@ -200,7 +204,7 @@ def test_single_words_of_prose_are_only_possible(tmp_path: Path) -> None:
     (pattern,) = [each for each in learn_patterns(_request(tmp_path, "prose")).patterns if each.rule]
     assert pattern.suggestions == ()
     assert "another sense" in pattern.reserved
-    shown = learn_patterns(replace(_request(tmp_path, "prose"), min_confidence=POSSIBLE)).patterns
+    shown = learn_patterns(replace(_request(tmp_path, "prose"), min_confidence=RESERVED)).patterns
     assert [place.before for each in shown for place in each.suggestions] == ["use"]
 
 
@@ -485,7 +489,7 @@ def test_the_report_escapes_what_a_repository_says(tmp_path: Path) -> None:
 
 
 def test_sarif_names_the_bytes_of_each_place(learned: Learned) -> None:
-    document = sarif(learned.patterns)
+    document = sarif(learned.patterns, Project())
     results = document["runs"][0]["results"]
     suggestions = [place for pattern in learned.patterns for place in pattern.suggestions]
     assert len(results) == len(suggestions) > 0

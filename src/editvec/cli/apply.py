@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import Number, verify_option
+from editvec.cli.options import Number, config_options, force_exclude_option, possible_option, verify_option
 
 if TYPE_CHECKING:
     from editvec.patterns.apply import Applied
@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 @click.option("-C", "--repo", default=".", show_default=True, help="Repository whose patterns are applied.")
 @click.option("--patterns", type=click.Path(path_type=Path), help="Folder of patterns.  [default: .editvec in REPO]")
 @click.option("--everywhere", is_flag=True, help="Apply a pattern even if its confidence is below the threshold.")
+@force_exclude_option
+@config_options
 @click.option("-U", "--update", is_flag=True, help="Write the files.")
+@possible_option
 @verify_option
 @click.option("-i", "--interactive", is_flag=True, help="Ask about every place, and write the ones that you accept.")
 @click.option("--check", is_flag=True, help="Exit with code 1 if a place was found.")
@@ -60,12 +63,12 @@ def apply(
     the neural editor are not verified as rules are, so review them with -i. The answers of -i are y (yes), n (no), e
     (edit it first), a (yes to all) and q (quit).
 
+    Of a learned pattern, -U writes the places only if they are likely (confidence of at least 0.8), or with --possible.
     A file is not written if it would have more syntax errors than before. Exit codes: 0 success, 1 a file
     could not be written, or --check was given and a place was found, 2 wrong usage, 3 the rule is damaged, 130
     interrupted.
 
     \b
-    editvec apply 1
     editvec apply 1 -C ~/src/gin
     editvec apply 1 -U --verify 'go vet ./...'
     editvec apply rules/use-assert-empty.yml src/
@@ -161,7 +164,7 @@ def _pipe(rule: str | None, paths: tuple[str, ...], options: dict[str, Any], *, 
 
     if paths != ("-",):
         raise UserError("- (stdin) must be the only path. Leave the other paths out.")
-    del options["verify"]
+    del options["force_exclude"], options["possible"], options["verify"]
     plan = apply_to_text(read_stdin(), rule, **options)
     done = Applied()
     if plan.problem:

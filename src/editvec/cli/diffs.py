@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     from editvec.core.splice import TextEdit
+    from editvec.rewrite.plan import FilePlan
+    from editvec.suggest.finish import WriteTally
 
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 
@@ -29,6 +33,28 @@ def print_diff(path: Path | None, before: bytes, edits: Sequence[TextEdit], base
     for line in text.decode(errors="replace").split("\n")[:-1]:
         style = "bold" if line.startswith(("--- ", "+++ ")) else _COLOURS.get(line[:1])
         out.print(printable(line.removesuffix("\r")), style=style)
+
+
+def print_patch(plans: Iterable[FilePlan], top: Path) -> None:
+    """Print plans as one patch for `git apply`; what cannot be written is named on stderr."""
+    from editvec.cli.terminal import printable
+
+    for plan in plans:
+        if plan.problem:
+            click.echo(f"editvec: {printable(str(plan.path))}: left out: {plan.problem}.", err=True)
+        else:
+            print_diff(plan.path, plan.before, plan.all_edits, top)
+
+
+def print_written(done: WriteTally) -> None:
+    """Print what was written, and what could not be."""
+    from editvec.cli.terminal import describe, printable
+
+    for problem in done.problems:
+        click.echo(f"editvec: {printable(problem)}", err=True)
+    places = "1 place" if done.num_written == 1 else f"{describe(done.num_written)} places"
+    files = "1 file" if len(done.written) == 1 else f"{describe(len(done.written))} files"
+    click.echo(f"{places} in {files} written." + (" editvec undo takes them back." if done.num_written else ""))
 
 
 def base_of(paths: Sequence[Path]) -> Path:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import Number, verify_option
+from editvec.cli.options import (
+    Number,
+    config_options,
+    force_exclude_option,
+    possible_option,
+    update_option,
+    verify_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,12 +36,6 @@ q  quit
 ?  this help"""
 
 
-def _possible() -> float:
-    from editvec.suggest.complete import POSSIBLE
-
-    return POSSIBLE
-
-
 @click.command()
 @click.argument("paths", nargs=-1)
 @click.option("-C", "--repo", default=".", show_default=True, help="Work tree whose edits are finished.")
@@ -48,17 +50,19 @@ def _possible() -> float:
     "--not", "refused", multiple=True, metavar="FILE:LINE", help="Place where no edit belongs; may be repeated."
 )
 @click.option("-i", "--interactive", is_flag=True, help="Ask about each place, and write the ones that you accept.")
-@click.option("-U", "--update", is_flag=True, help="Write the likely places.")
+@update_option
+@possible_option
 @verify_option
 @click.option("--diff", is_flag=True, help="Print the likely places as a patch for git apply.")
 @click.option("--check", is_flag=True, help="Exit with code 1 if likely places are left.")
 @click.option(
     "--min-confidence",
     type=Number(0, 1),
-    default=_possible,
     show_default="0.3",
     help="Minimum confidence of a place; less certain places are left out.",
 )
+@force_exclude_option
+@config_options
 @click.option("--max", "most", type=click.IntRange(1), metavar="N", help="Maximum number of places.")
 @click.option("--explain", type=click.IntRange(1), metavar="N", help="Explain the confidence of place N of the list.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
@@ -88,24 +92,30 @@ def finish(
     editvec finish --changed-since main --check
     editvec finish --commit HEAD~2 -C ../other --from .
     """
+    from editvec.cli.diffs import print_patch, print_written
     from editvec.cli.terminal import print_json, progress, tell_verified
     from editvec.core.errors import UserError
     from editvec.suggest.finish import finish as run
 
+    if not (options["staged"] or options["commit"] or options["changed_since"]):
+        # pre-commit says in this variable what is pushed, and cannot write it into the arguments of a hook.
+        options["changed_since"] = os.environ.get("PRE_COMMIT_FROM_REF")
     if sum((interactive, update, diff, as_json, explain is not None)) > 1:
         raise UserError("-i, -U, --diff, --json and --explain exclude each other. Give one of them.")
     if interactive and options["verify"] is not None:
         raise UserError("--verify judges what -U writes, and -i asks about every place. Leave out one of them.")
     done = run(update=update, decide=_review if interactive else None, progress=progress, **options)
     tell_verified(done.verification)
-    if as_json:
+    if not done.num_changed and not as_json and not diff:
+        click.echo("Nothing has changed in this work tree. Change one place by hand, then run editvec finish again.")
+    elif as_json:
         print_json(done.as_json())
     elif diff:
-        _print_patch(done)
+        print_patch(done.plans(done.writable(possible=options["possible"])), done.top)
     elif explain is not None:
         _explain(done, explain)
     elif update or interactive:
-        _print_written(done)
+        print_written(done)
     else:
         _print(done)
     if done.problems or (check and done.likely and not update):
@@ -114,9 +124,6 @@ def finish(
 
 def _print(done: Finished) -> None:
     """Print what was shown and where else it belongs."""
-    if not done.num_changed:
-        click.echo("Nothing has changed in this work tree. Change one place by hand, then run editvec finish again.")
-        return
     if not done.edits:
         click.echo("The changes are of white space only, or too large to look for elsewhere.")
         return
@@ -187,17 +194,6 @@ def _word_diff(done: Finished, suggestion: Suggestion) -> Any:
     return text
 
 
-def _print_patch(done: Finished) -> None:
-    from editvec.cli.diffs import print_diff
-    from editvec.cli.terminal import printable
-
-    for plan in done.plans(done.likely):
-        if plan.problem:
-            click.echo(f"editvec: {printable(str(plan.path))}: left out: {plan.problem}.", err=True)
-        else:
-            print_diff(plan.path, plan.before, plan.all_edits, done.top)
-
-
 def _explain(done: Finished, number: int) -> None:
     from editvec.core.errors import UserError
 
@@ -207,18 +203,6 @@ def _explain(done: Finished, number: int) -> None:
     _print_edits([edit for edit in done.edits if edit.id == suggestion.edit])
     _print_suggestion(done, suggestion)
     click.echo(f"      {suggestion.why}")
-
-
-def _print_written(done: Finished) -> None:
-    from editvec.cli.terminal import printable
-
-    for problem in done.problems:
-        click.echo(f"editvec: {printable(problem)}", err=True)
-    if not done.num_changed:
-        click.echo("Nothing has changed in this work tree. Change one place by hand, then run editvec finish again.")
-        return
-    line = f"{_count(done.num_written, 'place')} in {_count(len(done.written), 'file')} written."
-    click.echo(line + (" editvec undo takes them back." if done.num_written else ""))
 
 
 def _review(review: FinishReview) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import min_confidence_option, verify_option
+from editvec.cli.options import config_options, min_confidence_option, verify_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +56,7 @@ def _top() -> int:
     show_default="50",
     help="Maximum number of habits, and of migrations; places are searched only for these.",
 )
+@config_options
 @verify_option
 @click.option("--workers", type=click.IntRange(0), default=0, show_default=True, help="Processes; 0 is one per core.")
 @click.option("--json", "as_json", is_flag=True, help="Print patterns.json.")

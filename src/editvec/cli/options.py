@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -33,12 +35,6 @@ label_option = click.option(
 )
 
 
-def _min_confidence() -> float:
-    from editvec.patterns.pattern import MIN_CONFIDENCE
-
-    return MIN_CONFIDENCE
-
-
 verify_option = click.option(
     "--verify",
     metavar="[COMMAND]",
@@ -52,10 +48,31 @@ verify_option = click.option(
 min_confidence_option = click.option(
     "--min-confidence",
     type=Number(0, 1),
-    default=_min_confidence,
-    show_default="0.4",
+    show_default="0.3",
     help="Minimum confidence of a place; less certain places are left out.",
 )
+_CONFIG = (
+    click.option(
+        "--config",
+        type=click.Path(path_type=Path),
+        help="File of settings.  [default: the nearest .editvec.toml, editvec.toml or pyproject.toml]",
+    ),
+    click.option("--isolated", is_flag=True, help="Ignore all files of settings."),
+)
+force_exclude_option = click.option(
+    "--force-exclude", is_flag=True, help="Leave out excluded files even if they are named."
+)
+
+
+update_option = click.option("-U", "--update", is_flag=True, help="Write the likely places.")
+possible_option = click.option("--possible", is_flag=True, help="Write the possible places, too: confidence below 0.8.")
+
+
+def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say where the settings come from."""
+    for option in reversed(_CONFIG):
+        command = option(command)
+    return command
 
 
 def tell_language(language: str) -> None:

@@ -29,7 +29,7 @@ def undo(repo: str, listing: bool, as_json: bool) -> None:
     damaged; 4 git failed; 130 interrupted.
 
     \b
-    editvec apply 1 -U
+    editvec apply 1 -U --possible
     editvec undo
     editvec undo -C ~/src/gin
     editvec undo --list

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import msgspec
 import orjson
@@ -55,6 +55,34 @@ def unknown(key: str, known: Iterable[str], what: str = "setting") -> str:
     known = list(known)
     near = get_close_matches(key, known, n=1)
     return f"no {what} {key!r}. " + (f"Did you mean {near[0]}?" if near else f"There are: {', '.join(known)}.")
+
+
+def check_keys(kind: type[msgspec.Struct], content: Mapping[str, Any], where: str) -> None:
+    """Check that a mapping, and the mappings in it, have only keys that their sections have.
+
+    Raises:
+        UserError: A key is unknown; the message begins with `where` and names the nearest key.
+    """
+    kinds = {each.encode_name: each.type for each in msgspec.structs.fields(kind)}
+    for key, value in content.items():
+        if key not in kinds:
+            raise UserError(f"{where}: {unknown(key, kinds)}")
+        inner = next((each for each in _parts(kinds[key]) if _is_section(each)), None)
+        if inner is not None and isinstance(value, dict | list):
+            for each in value.values() if isinstance(value, dict) else value:
+                if isinstance(each, dict):
+                    check_keys(inner, each, where)
+
+
+def _parts(kind: Any) -> Iterator[Any]:
+    """Yield the types that a type is made of."""
+    yield kind
+    for part in get_args(kind):
+        yield from _parts(part)
+
+
+def _is_section(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def as_toml(sections: Mapping[str, msgspec.Struct]) -> str:

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from editvec.core.errors import StoppedError, UserError
+from editvec.core.errors import UserError
+from editvec.core.match import Match
 from editvec.core.splice import TextEdit
 from editvec.data.progress import Stages, silent
-from editvec.patterns.folder import default_folder, load, pick
-from editvec.patterns.pattern import JudgedPattern
-from editvec.patterns.verify import remember, verdicts, with_verdicts
+from editvec.data.project import Project, project_of
+from editvec.patterns.folder import load, pick, used_folder
+from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
+from editvec.patterns.verify import judge_plans, remember, verdicts, with_judgement, with_verdicts
 from editvec.rewrite.journal import Journal
 from editvec.rewrite.plan import FilePlan
 from editvec.rewrite.review import Bring, Choose, Reviewed, review
-from editvec.rewrite.writer import find_files, is_worth_reading, write_file
+from editvec.rewrite.writer import find_files, is_worth_reading, stopped, write_file
 from editvec.rules.rule import Rule, load_rules
+from editvec.suggest.complete import LIKELY
 from editvec.suggest.examples import finders_like, rules_like, without_imports
 from editvec.suggest.imports import NO_IMPORTS, ImportChanges, import_edits, with_imports
 from editvec.suggest.match import Finder, plan_files
-from editvec.suggest.verify import JudgedPlace, Judgement
-from editvec.suggest.verify import verify as run_verification
+from editvec.suggest.suppression import silence_of
+from editvec.suggest.verify import Judgement
 from editvec.syntax.languages import Language, known, language_of
 from editvec.vcs.git import open_repository, top_of
+from editvec.vcs.worktree import File
 
 if TYPE_CHECKING:
     from editvec.neural.model import EditModel
@@ -63,11 +67,17 @@ class _Means(NamedTuple):
     rules: list[Rule]
     finders: Mapping[str, Finder]
     imports: ImportChanges = NO_IMPORTS
+    pattern: Pattern | None = None
+    """The learned pattern that the rule is of."""
 
     @property
     def languages(self) -> set[str]:
         """Return the languages of the rules and the finders."""
         return {rule.language for rule in self.rules} | self.finders.keys()
+
+    def names(self, match: Match) -> frozenset[str]:
+        """Return the names by which settings and comments refer to what found a match."""
+        return self.pattern.names if self.pattern is not None else frozenset({match.rule})
 
 
 def apply(
@@ -82,7 +92,11 @@ def apply(
     repo: str | Path = ".",
     patterns: Path | None = None,
     everywhere: bool = False,
+    force_exclude: bool = False,
+    config: Path | None = None,
+    isolated: bool = False,
     update: bool = False,
+    possible: bool = False,
     verify: str | None = None,
     choose: Choose | None = None,
     watch: Watch | None = None,
@@ -94,7 +108,9 @@ def apply(
     pairs of before and after. `paths` are files and folders; for a pattern, the default is the work tree of `repo`.
     With `editor`, the neural editor also rewrites statements where no rule matches, if they are like the examples and
     its confidence is at least `sure`. A pattern for which the evidence is insufficient (`Pattern.is_due`) is refused
-    unless `everywhere` is True. With `verify`, a command judges the places in a scratch copy of the work tree, and
+    unless `everywhere` is True. With `update`, the places of a learned pattern are written only if they are likely, or
+    with `possible`. Places that a comment or the settings suppress are left out; `config`, `isolated` and
+    `force_exclude` are as in `find`. With `verify`, a command judges the places in a scratch copy of the work tree, and
     those that it refuses are left out. `choose` is called for every match, and the edits that it returns are written at
     once. `watch` is called with the plan of each file that changes. `undo` takes back what was written.
 
@@ -103,25 +119,21 @@ def apply(
 
     Examples:
         >>> import editvec
-        >>> done = editvec.apply("2")
-        >>> done.num_matches, done.num_files
-        (5, 3)
-        >>> done.plans[0].edits[0].text
+        >>> editvec.apply("2").plans[0].edits[0].text
         b'nameof(order)'
     """
+    project = project_of(repo, config, isolated)
     files = _files(rule, paths, repo, like, editor)
     spoken = [language] if language else _languages(files) if like else []
-    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
-    applied = Applied()
-    pattern = str(rule) if rule is not None and is_pattern(rule) else ""
-    top = top_of(open_repository(repo)) if pattern else Path.cwd()
-    found: Iterable[FilePlan] = _plans(means, files, applied, progress)
+    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere, project)
+    if update or choose is not None:
+        _check_writable(means.pattern, project, possible or everywhere or choose is not None)
+    applied, top = Applied(), _top(means, repo, files, verify)
+    plans: Iterable[FilePlan] = _plans(means, files, applied, progress, project, force_exclude)
     if verify is not None:
-        top = top_of(open_repository(repo if pattern else _folder_of(files[0])))
-        found = _passed(list(found), top, means.imports, verify, applied, progress)
-        if pattern:
-            _remember(pattern, repo, patterns, applied.verification)
-    plans = (with_imports(plan, _path_below(top, plan.path), means.imports) for plan in found)
+        folder = used_folder(patterns, project, open_repository(top))
+        plans = _verified(plans, means, top, folder, verify, applied, progress)
+    plans = (with_imports(plan, _path_below(top, plan.path), means.imports) for plan in plans)
     with Journal("apply", files) as journal:
         if choose is not None:
             _ask(plans, choose, applied, journal, partial(_imports, means.imports, top))
@@ -130,21 +142,38 @@ def apply(
     return applied
 
 
+def _top(means: _Means, repo: str | Path, files: Sequence[Path], verify: str | None) -> Path:
+    """Return the folder to which paths are relative: the top of the work tree, if it is needed."""
+    if means.pattern is not None:
+        return top_of(open_repository(repo))
+    return Path.cwd() if verify is None else top_of(open_repository(_folder_of(files[0])))
+
+
+def _verified(
+    plans: Iterable[FilePlan],
+    means: _Means,
+    top: Path,
+    folder: Path,
+    command: str,
+    applied: Applied,
+    progress: Stages,
+) -> list[FilePlan]:
+    """Return plans without the places that a command refuses; of a pattern, `folder` keeps what it said."""
+    named = [(_path_below(top, plan.path), plan) for plan in plans]
+    passed, applied.refused, said = judge_plans(top, named, means.imports, command, progress)
+    applied.verification = said
+    if means.pattern is not None and said.num_places:
+        remember(folder, [with_judgement(means.pattern, said)])
+    return passed
+
+
 def _take_all(plans: Iterable[FilePlan], applied: Applied, journal: Journal | None, watch: Watch | None) -> None:
     """Record plans, and write their files if there is a journal; raise StoppedError if the person interrupts."""
     try:
         for plan in plans:
             _take(plan, applied, journal, watch)
     except KeyboardInterrupt:
-        raise StoppedError(_stopped(applied)) from None
-
-
-def _stopped(applied: Applied) -> str:
-    """Return what a run that was interrupted has written."""
-    names = [str(path) for path in applied.written]
-    if not names:
-        return "stopped; nothing was written."
-    return f"stopped; written: {', '.join(names)}. editvec undo takes this back."
+        raise stopped(applied.written) from None
 
 
 def _ask(plans: Iterable[FilePlan], choose: Choose, applied: Applied, journal: Journal, bring: Bring) -> None:
@@ -205,6 +234,8 @@ def apply_to_text(
     repo: str | Path = ".",
     patterns: Path | None = None,
     everywhere: bool = False,
+    config: Path | None = None,
+    isolated: bool = False,
 ) -> FilePlan:
     """Return the plan of applying a rule, a pattern or examples to a text; the parameters are those of `apply`.
 
@@ -212,11 +243,14 @@ def apply_to_text(
         UserError: As in `apply`; also if the rules are for several languages.
     """
     spoken = [language] if language else []
-    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
+    project = project_of(repo, config, isolated)
+    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere, project)
     if len(means.languages) > 1:
         raise UserError("the rules are for several languages. Give files, not stdin.")
     (name,) = means.languages
-    found = plan_files(means.rules, [(None, data)], name, also=means.finders.get(name))
+    found = plan_files(
+        means.rules, [(None, data)], name, also=means.finders.get(name), keep=_keep(means, name, project)
+    )
     if not found:
         return FilePlan(None, data, ())
     return with_imports(found[0], f"stdin{known()[name].extensions[0]}", means.imports)
@@ -224,44 +258,6 @@ def apply_to_text(
 
 def _folder_of(path: Path) -> Path:
     return path if path.is_dir() else path.parent
-
-
-def _passed(
-    plans: Sequence[FilePlan],
-    top: Path,
-    changes: ImportChanges,
-    command: str,
-    applied: Applied,
-    progress: Stages,
-) -> list[FilePlan]:
-    """Return plans without the places that a command refuses or has no time for; they are recorded."""
-    numbered = [(at, edit) for at, plan in enumerate(plans) if not plan.problem for edit in plan.edits]
-    places = [JudgedPlace(_path_below(top, plans[at].path), edit, changes) for at, edit in numbered]
-    outside = next((place.path for place in places if Path(place.path).is_absolute()), None)
-    if outside is not None:
-        raise UserError(f"{outside} is not in the work tree {top}. With --verify, give files of one work tree.")
-    with progress("Verifying", "places") as advance:
-        verification = run_verification(top, places, command, advance=advance)
-    applied.verification = verification
-    kept: dict[int, list[TextEdit]] = {}
-    for number in verification.kept:
-        kept.setdefault(numbered[number][0], []).append(numbered[number][1])
-    reasons = dict.fromkeys(verification.undecided, "there was no time to verify it") | verification.refused
-    for number, reason in sorted(reasons.items()):
-        at, edit = numbered[number]
-        line = plans[at].before.count(b"\n", 0, edit.start) + 1
-        applied.refused.append(f"{places[number].path}:{line}: {reason}")
-    return [replace(plan, edits=tuple(kept.get(at, ()))) for at, plan in enumerate(plans) if plan.problem or at in kept]
-
-
-def _remember(name: str, repo: str | Path, folder: Path | None, verification: Judgement | None) -> None:
-    """Keep what a command said of a pattern in the folder of the patterns."""
-    folder = folder or default_folder(open_repository(repo))
-    (pattern,) = pick(load(folder), [name])
-    if verification is not None and verification.num_places:
-        refused = list(verification.refused.values())
-        said = JudgedPattern(len(verification.kept), len(refused), (refused or [""])[0], verification.command)
-        remember(folder, [replace(pattern, judged=said)])
 
 
 def _path_below(top: Path, path: Path | None) -> str:
@@ -295,15 +291,39 @@ def _means(
     repo: str | Path,
     folder: Path | None,
     everywhere: bool,
+    project: Project,
 ) -> _Means:
     if not like:
-        return _rules_of(str(rule), repo, folder, everywhere)
+        return _means_of(str(rule), repo, folder, everywhere, project)
     like, imports = without_imports(like, languages)
     finders = finders_like(like, languages, model, sure) if editor else {}
     return _Means(rules_like(like, languages, needed=not finders), finders, imports)
 
 
-def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool) -> _Means:
+def _keep(means: _Means, language: str, project: Project) -> Callable[[Path | None, bytes, Match], bool]:
+    """Return a function that says of a match whether neither a comment nor the settings suppress it."""
+
+    def keep(path: Path | None, data: bytes, match: Match) -> bool:
+        file = File("" if path is None else str(path.resolve()), language, data)
+        return silence_of(project, means.names(match), file, match.start, match.end) is None
+
+    return keep
+
+
+def _check_writable(pattern: Pattern | None, project: Project, possible: bool) -> None:
+    """Check that the places of a pattern may be written: unseen only if they are likely or `possible` is allowed."""
+    if pattern is None:
+        return
+    if project.pattern(pattern.names).report_only:
+        raise UserError(f"the settings only report pattern {pattern.name} (report-only). Leave out -U and -i.")
+    if pattern.confidence < LIKELY and not possible:
+        raise UserError(
+            f"the places of pattern {pattern.name} are possible, not likely ({pattern.confidence:.0%})."
+            " Use -i to review each place, or -U --possible to write all."
+        )
+
+
+def _means_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool, project: Project) -> _Means:
     """Return the rules of a file, or the rule of a learned pattern with the imports that come along."""
     path = Path(name)
     if path.is_file():
@@ -313,11 +333,12 @@ def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
             raise UserError(f"{name} is not UTF-8. Give a YAML file with rules.") from None
     if path.suffix in (".yml", ".yaml") or len(path.parts) > 1:
         raise UserError(f"{name} is not a rule file. Create one with editvec rule, or give --like BEFORE AFTER.")
-    folder = folder or default_folder(open_repository(repo))
+    folder = used_folder(folder, project, open_repository(repo))
     (pattern,) = with_verdicts(pick(load(folder), [name]), verdicts(folder))
     if not pattern.rules:
         raise UserError(f"pattern {name} has no verified rule. Give an example instead: --like BEFORE AFTER.")
-    chosen = [each for each in pattern.rules if everywhere or each.is_due()]
+    least = project.min_confidence(pattern.names, None, MIN_CONFIDENCE)
+    chosen = [each for each in pattern.rules if everywhere or each.is_due(least)]
     if not chosen:
         evidence = pattern.rules[0].evidence
         said = "no evidence"
@@ -331,15 +352,23 @@ def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
             f"the history does not show that all matches of pattern {name} should be edited ({said})."
             " Use --everywhere to apply it anyway."
         )
-    return _Means([each.rule for each in chosen if each.rule], {}, pattern.imports)
+    return _Means([each.rule for each in chosen if each.rule], {}, pattern.imports, pattern)
 
 
-def _plans(means: _Means, paths: Sequence[Path], applied: Applied, progress: Stages) -> Iterator[FilePlan]:
-    """Yield the plans of the files that change; a rule is applied only to files of its language."""
+def _plans(
+    means: _Means, paths: Sequence[Path], applied: Applied, progress: Stages, project: Project, force_exclude: bool
+) -> Iterator[FilePlan]:
+    """Yield the plans of the files that change; a rule is applied only to files of its language.
+
+    Files that the settings exclude are left out unless they are named, and with `force_exclude` always.
+    """
+    named = set() if force_exclude else {file for file in paths if file.is_file()}
     wanted = means.languages
     files: dict[str, list[Path]] = {}
     tally: Counter[str] = Counter()
     for file in find_files(paths, wanted, tally):
+        if file not in named and not project.covers(file.resolve()):
+            continue
         found = language_of(file.name)
         name = found.name if found is not None and found.name in wanted else next(iter(wanted))
         files.setdefault(name, []).append(file)
@@ -352,7 +381,8 @@ def _plans(means: _Means, paths: Sequence[Path], applied: Applied, progress: Sta
             for start in range(0, len(files[name]), _FILES_AT_ONCE):
                 part = files[name][start : start + _FILES_AT_ONCE]
                 texts = [(file, data) for file in part if is_worth_reading(data := file.read_bytes())]
-                for plan in plan_files(chosen, texts, name, also=means.finders.get(name)):
+                keep = _keep(means, name, project)
+                for plan in plan_files(chosen, texts, name, also=means.finders.get(name), keep=keep):
                     num_matches += len(plan.edits)
                     yield plan
                 done += len(part)

@@ -22,6 +22,7 @@ from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import from_json as json_of
 from editvec.core.files import make_folder, to_json, write_atomically
 from editvec.data import edit_files
+from editvec.data.project import Project
 from editvec.patterns.document import SCHEMA, PatternEntry, PatternsDocument
 from editvec.patterns.pattern import Pattern
 from editvec.rewrite.journal import IGNORE, IGNORE_ALL, NAME, UNDO
@@ -232,15 +233,25 @@ def default_folder(repository: Repository) -> Path:
     return folder
 
 
+def used_folder(given: Path | None, project: Project, repository: Repository) -> Path:
+    """Return the folder of the patterns to use: the given one, that of the settings, or the default one.
+
+    Raises:
+        UserError: The default folder is a symbolic link.
+    """
+    return given or project.patterns_folder or default_folder(repository)
+
+
 def pick(patterns: Sequence[Pattern], which: Sequence[str]) -> list[Pattern]:
-    """Return the patterns that the user gave by number or name; all if none is given.
+    """Return the patterns that the user gave by number, name or id; all if none is given.
 
     Raises:
         UserError: A pattern does not exist.
     """
     if not which:
         return list(patterns)
-    by_name = {each.name: each for pattern in patterns for each in (*pattern.variants, pattern)}
+    known = [each for pattern in patterns for each in (*pattern.variants, pattern)]
+    by_name = {each.id: each for each in known} | {each.name: each for each in known}
     by_name |= {str(number): pattern for number, pattern in enumerate(patterns, 1)}
     for each in which:
         if each not in by_name:

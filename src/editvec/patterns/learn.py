@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from editvec.core.about import __version__
 from editvec.data.progress import Stages, silent
+from editvec.data.project import project_of
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import locate, pick_languages, pick_paths
 from editvec.mining.recipes import get_recipe
 from editvec.mining.run import MiningRequest
 from editvec.patterns import folder as folders
 from editvec.patterns.document import LearnedFrom
-from editvec.patterns.pattern import MIN_CONFIDENCE
 from editvec.patterns.pipeline import TOP, Learned, LearnRequest, learn_patterns
 from editvec.patterns.verify import judge_patterns, remember, verdicts
 from editvec.vcs.git import Repository, top_of
@@ -41,9 +41,11 @@ def learn(
     model: EditModel | str | Path | None = None,
     min_edits: int = 3,
     min_commits: int = 2,
-    min_confidence: float = MIN_CONFIDENCE,
+    min_confidence: float | None = None,
     top: int = TOP,
     workers: int = 0,
+    config: Path | None = None,
+    isolated: bool = False,
     verify: str | None = None,
     report: Report | None = None,
     progress: Stages = silent,
@@ -51,9 +53,11 @@ def learn(
     """Learn the recurring edits of a repository as rules, and find the places where they still apply.
 
     The patterns, their rules, their edits and a report (if `report` renders one) are written to `out`, by default
-    `.editvec` at the top of the work tree. `model` is a loaded model, its folder, "none", or None for the packaged
-    model. With `verify`, a command judges the places in a scratch copy of the work tree, and those that it refuses are
-    left out. After an interruption, the same call continues where it stopped. A later call mines only new commits.
+    `.editvec` at the top of the work tree. The settings, those of `config` or of the nearest file (see `project_of`),
+    say which files, languages and commits are read where the arguments do not; with `isolated`, there are none. `model`
+    is a loaded model, its folder, "none", or None for the packaged model. With `verify`, a command judges the places in
+    a scratch copy of the work tree, and those that it refuses are left out. After an interruption, the same call
+    continues where it stopped. A later call mines only new commits.
 
     `since`, `until`, `range` and `author` (parts of names) choose the edits to learn from; `paths` choose these edits
     and also the files in which places are searched. `top` limits the habits and the migrations that are kept.
@@ -71,22 +75,30 @@ def learn(
     """
     recipe = get_recipe("prose" if prose else "default")
     repository = locate(str(repo))
+    project = project_of(repo, config, isolated)
     folder = out or folders.default_folder(repository)
     folders.check(folder)
-    task = MiningTask(repository, recipe, pick_languages(language, recipe), pick_paths(paths))
-    revisions = tuple(range.split()) if range else ()
-    mining = MiningRequest(task, revisions=revisions, since=since, until=until, workers=workers)
-    request = LearnRequest(mining, min_edits, min_commits, min_confidence, top, tuple(author), verdicts(folder))
+    languages = pick_languages(language or project.languages(prose=recipe.prose), recipe)
+    task = MiningTask(repository, recipe, languages, pick_paths(paths))
+    mining = MiningRequest(task, tuple((range or "").split()), since or project.settings.since, until, workers)
+    request = LearnRequest(
+        mining, min_edits, min_commits, min_confidence, top, tuple(author), verdicts(folder), project=project
+    )
     work_tree = None if verify is None else top_of(repository)
     learned = learn_patterns(request, _model(model), progress)
     learned.folder = folder
     if verify is not None and work_tree is not None:
         learned.patterns, learned.verification = judge_patterns(work_tree, learned.patterns, verify, progress)
     chosen = LearnedFrom(since or "", until or "", range or "", list(author), list(task.paths))
-    about = about_of(repository, learned) | {"learned_from": chosen}
-    folders.save(folder, learned.patterns, learned.edits, about, report(learned, about) if report is not None else "")
-    remember(folder, learned.patterns)
+    _save(folder, repository, learned, report, chosen)
     return learned
+
+
+def _save(folder: Path, repository: Repository, learned: Learned, report: Report | None, chosen: LearnedFrom) -> None:
+    about = about_of(repository, learned) | {"learned_from": chosen}
+    page = report(learned, about) if report is not None else ""
+    folders.save(folder, learned.patterns, learned.edits, about, page)
+    remember(folder, learned.patterns)
 
 
 def about_of(repository: Repository, learned: Learned) -> dict[str, Any]:

@@ -16,13 +16,14 @@ from editvec.core.match import Suggestion
 from editvec.patterns.ranking import Course
 from editvec.patterns.wording import ChangeKind
 from editvec.rules.rule import Rule
+from editvec.suggest.complete import POSSIBLE
 from editvec.suggest.evidence import Evidence
 from editvec.suggest.imports import NO_IMPORTS, ImportChanges
 
-MIN_CONFIDENCE = 0.4
+MIN_CONFIDENCE = POSSIBLE
 """Default minimum confidence of a match."""
-POSSIBLE = 0.3
-"""Maximum confidence of a match of a change that only an author can decide on."""
+RESERVED = 0.29
+"""Maximum confidence of a match of a change that only an author can decide on: such places are not shown by default."""
 
 
 class JudgedPattern(NamedTuple):
@@ -99,13 +100,18 @@ class Pattern:
         return blake2b(repr((self.language, self.before, self.after)).encode(), digest_size=5).hexdigest()
 
     @property
+    def names(self) -> frozenset[str]:
+        """Return the name and the id, by which settings and comments refer to the pattern."""
+        return frozenset({self.name, self.id})
+
+    @property
     def confidence(self) -> float:
         """Return the confidence that a match of the rule is to be edited; 0 without evidence.
 
         It falls with the share of places that a command refused. It is low if only an author can decide.
         """
         found = self.evidence.confidence * (self.judged.share if self.judged else 1.0) if self.evidence else 0.0
-        return min(found, POSSIBLE) if self.reserved else found
+        return min(found, RESERVED) if self.reserved else found
 
     @property
     def share_edited(self) -> float:

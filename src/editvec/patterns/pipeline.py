@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
+from editvec.core.match import Suggestion
 from editvec.data.progress import Advance, Stages, silent
+from editvec.data.project import Project
 from editvec.data.store import Store
 from editvec.diff.signature import Signature, signature_of
 from editvec.mining import run
@@ -33,6 +35,7 @@ from editvec.rules.rule import InducedRule, ProseRule, runnable
 from editvec.suggest.editor import MAX_TRIALS, find_by_editor
 from editvec.suggest.evidence import Evidence, RuledEdits
 from editvec.suggest.few_shot import FewShotEditor
+from editvec.suggest.suppression import silence_of
 from editvec.suggest.verify import Judgement
 from editvec.vcs.old_files import OldFiles
 from editvec.vcs.worktree import File, worktree_files
@@ -51,8 +54,8 @@ class LearnRequest:
     mining: run.MiningRequest
     min_edits: int = 3
     min_commits: int = 2
-    min_confidence: float = MIN_CONFIDENCE
-    """Minimum confidence of a suggestion."""
+    min_confidence: float | None = None
+    """Minimum confidence of a suggestion; None for that of the settings."""
     top: int = TOP
     """Maximum number of habits, and of migrations; places are searched only for these."""
     authors: tuple[str, ...] = ()
@@ -65,6 +68,8 @@ class LearnRequest:
     """Maximum number of groups for which rules are induced; the most frequent ones are taken."""
     max_edited: int = 20
     """Maximum number of patterns without a rule on which the editor is tried; the best ranked ones are taken."""
+    project: Project = field(default_factory=Project)
+    """The settings: which files are read, and which places are suppressed."""
     revision: str | None = None
     """Revision in whose files to search for matches; None for the work tree."""
 
@@ -108,7 +113,9 @@ def _learn(request: LearnRequest, model: EditModel | None, stages: Stages, store
     learned = Learned([], None, [], report)
     repository = request.mining.task.repository
     with _stage(learned, stages, "Mining", "commits") as advance:
-        learned.edits = to_learn_from(list(run.edits(request.mining, report, advance)), request.authors)
+        mined = run.edits(request.mining, report, advance)
+        covered = [edit for edit in mined if not edit.source or request.project.covers(edit.source.path)]
+        learned.edits = to_learn_from(covered, request.authors)
     if model is not None and learned.edits:
         with _stage(learned, stages, "Encoding", "edits") as advance:
             learned.vectors = encode_edits(model, learned.edits, store, advance)
@@ -135,7 +142,7 @@ def _learn(request: LearnRequest, model: EditModel | None, stages: Stages, store
     with _stage(learned, stages, "Finding", "files") as advance:
         files = _files(learned, request)
         ruled = [rule for pattern in learned.patterns for rule in pattern.rules if rule.evidence]
-        suggestions = find_suggestions(ruled, files, request.min_confidence, advance)
+        suggestions = find_suggestions(ruled, files, request.min_confidence, advance, request.project).patterns
     if model is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
             suggestions |= _edited(model, learned.patterns, files, end, request, advance)
@@ -148,7 +155,8 @@ def _files(learned: Learned, request: LearnRequest) -> list[File]:
     """Return the files in which places of the patterns are searched."""
     task = request.mining.task
     languages, tally = {pattern.language for pattern in learned.patterns}, Counter[str]()
-    files = worktree_files(task.repository, languages, revision=request.revision, tally=tally)
+    covers = request.project.covers
+    files = worktree_files(task.repository, languages, revision=request.revision, covers=covers, tally=tally)
     chosen = [file for file in files if is_below(file.path, task.paths)]
     learned.filtered = tally["filtered"]
     return chosen
@@ -178,15 +186,24 @@ def _edited(
     bare = [each for each in patterns if not each.rules and each.course is Course.HABIT and not each.reserved]
     chosen = bare[: request.max_edited]
     found: dict[str, Pattern] = {}
-    editor = FewShotEditor(model)
+    editor, by_path = FewShotEditor(model), {file.path: file for file in files}
+
+    def is_wanted(pattern: Pattern, place: Suggestion) -> bool:
+        least = request.project.min_confidence(pattern.names, request.min_confidence, MIN_CONFIDENCE)
+        file = by_path[place.path]
+        return place.confidence >= least and not silence_of(
+            request.project, pattern.names, file, place.start, place.end
+        )
+
     for number, pattern in enumerate(chosen):
         advance(number, len(chosen), sum(len(each.suggestions) for each in found.values()))
         doubt = _doubt(pattern, end)
         most = min(2 * len(pattern.edits), 2 * MAX_TRIALS)
-        if replace(doubt, matched=most, edited=most, left=1).confidence >= request.min_confidence:
+        least = request.project.min_confidence(pattern.names, request.min_confidence, MIN_CONFIDENCE)
+        if replace(doubt, matched=most, edited=most, left=1).confidence >= least:
             suggestions = find_by_editor(editor, pattern.edits, files, doubt)
-            sure = tuple(place for place in suggestions if place.confidence >= request.min_confidence)
-            found[pattern.name] = pattern.with_suggestions(sure)
+            wanted = tuple(place for place in suggestions if is_wanted(pattern, place))
+            found[pattern.name] = pattern.with_suggestions(wanted)
     return found
 
 

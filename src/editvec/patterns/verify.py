@@ -13,12 +13,15 @@ from pathlib import Path
 import msgspec
 import orjson
 
-from editvec.core.errors import BadInputError
+from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import from_json, to_json, write_atomically
 from editvec.core.match import Suggestion
+from editvec.core.splice import TextEdit
 from editvec.core.text import FileText
 from editvec.data.progress import Stages, silent
 from editvec.patterns.pattern import JudgedPattern, Pattern
+from editvec.rewrite.plan import FilePlan
+from editvec.suggest.imports import ImportChanges
 from editvec.suggest.verify import JudgedPlace, Judgement, suggested_edit, verify
 
 VERDICTS = "verdicts.json"
@@ -61,6 +64,46 @@ def judge_patterns(
         )
         for pattern, mine, no in zip(patterns, kept, refused, strict=True)
     ], verification
+
+
+def judge_plans(
+    top: Path, plans: Sequence[tuple[str, FilePlan]], imports: ImportChanges, command: str, progress: Stages = silent
+) -> tuple[list[FilePlan], list[str], Judgement]:
+    """Return plans without the places that a command refuses or has no time for.
+
+    `plans` are given with their paths relative to `top`, and `imports` come along with each place. Also returned are
+    the places that are left out, one line each with the reason, and what the command said.
+
+    Raises:
+        UserError: A file is not in the work tree.
+    """
+    numbered = [(at, edit) for at, (_, plan) in enumerate(plans) if not plan.problem for edit in plan.edits]
+    places = [JudgedPlace(plans[at][0], edit, imports) for at, edit in numbered]
+    outside = next((place.path for place in places if Path(place.path).is_absolute()), None)
+    if outside is not None:
+        raise UserError(f"{outside} is not in the work tree {top}. With --verify, give files of one work tree.")
+    with progress("Verifying", "places") as advance:
+        verification = verify(top, places, command, advance=advance)
+    kept: dict[int, list[TextEdit]] = {}
+    for number in verification.kept:
+        kept.setdefault(numbered[number][0], []).append(numbered[number][1])
+    reasons = dict.fromkeys(verification.undecided, "there was no time to verify it") | verification.refused
+    lines = []
+    for number, reason in sorted(reasons.items()):
+        at, edit = numbered[number]
+        line = plans[at][1].before.count(b"\n", 0, edit.start) + 1
+        lines.append(f"{places[number].path}:{line}: {reason}")
+    passed = [
+        replace(plan, edits=tuple(kept.get(at, ()))) for at, (_, plan) in enumerate(plans) if plan.problem or at in kept
+    ]
+    return passed, lines, verification
+
+
+def with_judgement(pattern: Pattern, verification: Judgement) -> Pattern:
+    """Return a pattern with what a command said of its places, which are all that were judged."""
+    refused = list(verification.refused.values())
+    said = JudgedPattern(len(verification.kept), len(refused), (refused or [""])[0], verification.command)
+    return replace(pattern, judged=said)
 
 
 def remember(folder: Path, patterns: Sequence[Pattern]) -> None:

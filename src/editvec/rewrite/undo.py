@@ -103,7 +103,7 @@ def undo(repo: str | Path = ".") -> Undone:
 
     Example:
         >>> import editvec
-        >>> editvec.apply("5", update=True).num_matches
+        >>> editvec.apply("5", update=True, possible=True).num_matches
         5
         >>> editvec.undo().num_edits
         5

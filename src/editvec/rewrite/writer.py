@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from editvec.core.errors import GitError, UserError
+from editvec.core.errors import GitError, StoppedError, UserError
 from editvec.core.files import atomic
 from editvec.core.splice import TextEdit
 from editvec.rewrite.journal import Journal, top_of_files
 from editvec.syntax.languages import language_of
 from editvec.vcs import git
-from editvec.vcs.filters import is_generated_name, is_generated_text, is_vendored
+from editvec.vcs.filters import is_generated_name, is_generated_text, is_vendored, without_ignored
 from editvec.vcs.objects import Attributes
 
 MAX_BYTES = git.MAX_TEXT_BYTES
@@ -23,8 +23,8 @@ MAX_BYTES = git.MAX_TEXT_BYTES
 def find_files(paths: Sequence[Path], names: Collection[str], tally: Counter[str] | None = None) -> Iterator[Path]:
     """Yield the files that are given, and the files of the given languages below the folders that are given.
 
-    Below a folder, files that git ignores, vendored files and generated files are left out. Files that a filter of git
-    rewrites are left out, too, and counted in `tally`.
+    Below a folder, files that git or a `.ignore` file ignores, vendored files and generated files are left out. Files
+    that a filter of git rewrites are left out, too, and counted in `tally`.
 
     Raises:
         UserError: A path does not exist.
@@ -70,7 +70,8 @@ def _tracked(repository: git.Repository) -> list[str] | None:
     except FileNotFoundError:
         return None
     listed = repository.run("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    return list(dict.fromkeys(os.fsdecode(name) for name in listed.split(b"\0") if name))
+    names = dict.fromkeys(os.fsdecode(name) for name in listed.split(b"\0") if name)
+    return without_ignored(repository.path, names)
 
 
 def _walk(folder: Path) -> Iterator[str]:
@@ -142,3 +143,11 @@ def write_file(
         journal.record(target, before, after, edits)
     with atomic(target, like=target.stat()) as stream:
         stream.write(after)
+
+
+def stopped(written: Iterable[str | Path]) -> StoppedError:
+    """Return the error of a run that a person has interrupted, which says what was written."""
+    names = ", ".join(map(str, written))
+    return StoppedError(
+        f"stopped; written: {names}. editvec undo takes this back." if names else "stopped; nothing was written."
+    )

@@ -6,19 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import to_builtins
 
 from editvec.core.edit import Demonstration
-from editvec.core.errors import StoppedError, UserError
+from editvec.core.errors import UserError
 from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, shrink
 from editvec.core.text import FileText
 from editvec.data.progress import Stages, silent
+from editvec.data.project import project_of
 from editvec.rewrite.journal import Journal
 from editvec.rewrite.plan import FilePlan, checked
-from editvec.rewrite.writer import write_file
+from editvec.rewrite.writer import stopped, write_file
 from editvec.suggest.complete import LIKELY, POSSIBLE, Line, languages_like
 from editvec.suggest.document import (
     SCHEMA,
@@ -36,7 +37,17 @@ from editvec.suggest.verify import verify as run_verification
 from editvec.syntax.token import decode
 from editvec.vcs.changes import Changes, read_changes
 from editvec.vcs.git import Repository, open_repository, top_of
-from editvec.vcs.worktree import File, worktree_files
+from editvec.vcs.worktree import File, below_top, worktree_files
+
+
+class WriteTally(Protocol):
+    """What is known of the files that were written."""
+
+    top: Path
+    num_written: int
+    written: list[str]
+    problems: list[str]
+
 
 Decide = Callable[["FinishReview"], None]
 """A function that asks a person about suggestions one after the other."""
@@ -67,17 +78,25 @@ class Finished:
     verification: Judgement | None = None
     """What the command said of the likely suggestions, if one judged them."""
 
+    doubted: list[Suggestion] = field(default_factory=list)
+    """The suggestions that the command refused or had no time for."""
+
     @property
     def likely(self) -> list[Suggestion]:
         """Return the suggestions that are likely."""
         return [each for each in self.suggestions if each.confidence >= LIKELY]
 
+    def writable(self, *, possible: bool = False) -> list[Suggestion]:
+        """Return the likely suggestions or, with `possible`, all that no command has refused."""
+        return [each for each in self.suggestions if each not in self.doubted] if possible else self.likely
+
     def plans(self, suggestions: Iterable[Suggestion]) -> list[FilePlan]:
         """Return what suggestions make of the files, sorted by path."""
-        by_path: dict[str, list[Suggestion]] = {}
-        for each in suggestions:
-            by_path.setdefault(each.path, []).append(each)
-        return [plan_of(self.top, path, each, self.imports) for path, each in sorted(by_path.items())]
+        return plans_of(self.top, self.places(suggestions))
+
+    def places(self, suggestions: Iterable[Suggestion]) -> dict[Suggestion, ImportChanges]:
+        """Return suggestions with the imports that come along."""
+        return {each: self.imports.get(each.edit, NO_IMPORTS) for each in suggestions}
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values; offsets are those of the files' bytes."""
@@ -137,9 +156,13 @@ def finish(
     origin: str | Path | None = None,
     edits: Sequence[str] = (),
     refused: Sequence[str] = (),
-    min_confidence: float = POSSIBLE,
+    min_confidence: float | None = None,
+    force_exclude: bool = False,
+    config: Path | None = None,
+    isolated: bool = False,
     most: int | None = None,
     update: bool = False,
+    possible: bool = False,
     verify: str | None = None,
     decide: Decide | None = None,
     progress: Stages = silent,
@@ -151,9 +174,11 @@ def finish(
     `origin`. `paths` are the files and folders to search; the default is the whole work tree. `edits` are lines,
     FILE:LINE, of the edits to finish; by default all are. `refused` are lines where an edit does not belong.
 
-    Suggestions with a confidence below `min_confidence` are left out, and at most `most` are returned. With `update`,
-    the likely ones are written. With `verify`, a command judges them in a scratch copy of the work tree, and those that
-    it refuses are not likely any more. `decide` is called with a review that a person goes through.
+    Suggestions with a confidence below `min_confidence` (by default, 0.3 or what the settings say) are left out, and at
+    most `most` are returned. `config`, `isolated` and `force_exclude` are as in `find`. With `update`, the likely ones
+    are written, and with `possible` all of them. With `verify`, a command judges these in a scratch copy of the work
+    tree; those that it refuses are not written and not likely any more. `decide` is called with a review that a person
+    goes through.
 
     Raises:
         UserError: A path, a line or a combination of options is invalid.
@@ -164,60 +189,72 @@ def finish(
         >>> editvec.finish().suggestions
         []
     """
-    repository = open_repository(repo)
-    top = top_of(repository)
-    if origin is not None and commit is None:
-        raise UserError("--from names the repository of a commit. Give the commit with --commit.")
-    source = open_repository(origin) if origin is not None else repository
-    changes = read_changes(source, since=changed_since, staged=staged, commit=commit)
+    repository, project = open_repository(repo), project_of(repo, config, isolated)
+    top, limits = top_of(repository), below_top(repository, paths)
+    covers = project.chosen(limits, force_exclude=force_exclude)
+    changes = _changes(repository, origin, changed_since, staged, commit)
     result = Finished(top, num_changed=len(changes.files), skipped=changes.skipped)
     if not changes.files:
         return result
-    files = _files(repository, top, changes, paths, result.skipped, progress)
+    least = project.min_confidence((), min_confidence, POSSIBLE)
+    files = _files(repository, changes, limits, covers, result.skipped, progress)
     no, only = ([_line(each, Path(repo), top) for each in some] for some in (refused, edits))
-    session = FinishSession(_demonstrations(changes), files, refused=no, only=only)
+    session = FinishSession(_demonstrations(changes), files, refused=no, only=only, project=project)
+    _decide(session, result, least, most, decide)
+    if verify is not None:
+        _judge(result, result.writable(possible=possible), verify, progress)
+    if update:
+        write_suggestions(result, result.places(result.writable(possible=possible)), "finish")
+    return result
+
+
+def _decide(session: FinishSession, result: Finished, least: float, most: int | None, decide: Decide | None) -> None:
+    """Let a person decide, if one is asked, and record what is suggested then."""
     result.num_files = session.num_files
     if decide is not None:
-        with Journal("finish", [top]) as journal:
-            decide(FinishReview(session, result, journal, min_confidence))
-    result.edits = session.edits()
-    result.imports = session.imports()
-    result.suggestions = session.suggestions(min_confidence)[:most]
-    if verify is not None:
-        _judge(result, verify, progress)
-    return _written(result) if update else result
+        with Journal("finish", [result.top]) as journal:
+            decide(FinishReview(session, result, journal, least))
+    result.edits, result.imports = session.edits(), session.imports()
+    result.suggestions = session.suggestions(least)[:most]
 
 
-def _judge(result: Finished, command: str, progress: Stages) -> None:
-    """Let a command judge the likely suggestions; those that it refuses or has no time for become possible ones."""
-    likely = result.likely
-    texts = {path: FileText((result.top / path).read_bytes()) for path in sorted({each.path for each in likely})}
+def _changes(
+    repository: Repository, origin: str | Path | None, since: str | None, staged: bool, commit: str | None
+) -> Changes:
+    if origin is not None and commit is None:
+        raise UserError("--from names the repository of a commit. Give the commit with --commit.")
+    source = open_repository(origin) if origin is not None else repository
+    return read_changes(source, since=since, staged=staged, commit=commit)
+
+
+def _judge(result: Finished, judged: Sequence[Suggestion], command: str, progress: Stages) -> None:
+    """Let a command judge suggestions; those that it refuses or has no time for are not likely any more."""
+    texts = {path: FileText((result.top / path).read_bytes()) for path in sorted({each.path for each in judged})}
     places = [
-        JudgedPlace(each.path, suggested_edit(texts[each.path], each), result.imports.get(each.edit, NO_IMPORTS))
-        for each in likely
+        JudgedPlace(each.path, suggested_edit(texts[each.path], each), imports)
+        for each, imports in result.places(judged).items()
     ]
     with progress("Verifying", "places") as advance:
         verification = run_verification(result.top, places, command, advance=advance)
     result.verification = verification
     doubted = dict.fromkeys(verification.undecided, "there was no time to verify it") | verification.refused
     for number, message in doubted.items():
-        old = likely[number]
+        old = judged[number]
         why = f"{old.why}, refused by {command!r}: {message}" if number in verification.refused else message
-        new = replace(old, confidence=round(LIKELY - 0.01, 4), why=why)
+        new = replace(old, confidence=min(old.confidence, round(LIKELY - 0.01, 4)), why=why)
         result.suggestions[result.suggestions.index(old)] = new
+        result.doubted.append(new)
     result.suggestions.sort(key=lambda each: -each.confidence)
 
 
-def _written(result: Finished) -> Finished:
-    """Write the likely suggestions, and return the result."""
-    with Journal("finish", [result.top]) as journal:
+def write_suggestions(result: WriteTally, places: Mapping[Suggestion, ImportChanges], verb: str) -> None:
+    """Write suggestions with their imports, and record in the result what was written; the journal names `verb`."""
+    with Journal(verb, [result.top]) as journal:
         try:
-            for plan in result.plans(result.likely):
+            for plan in plans_of(result.top, places):
                 _write(plan, result, journal)
         except KeyboardInterrupt:
-            said = f"written: {', '.join(result.written)}. editvec undo takes this back."
-            raise StoppedError(f"stopped; {said if result.written else 'nothing was written.'}") from None
-    return result
+            raise stopped(result.written) from None
 
 
 def _demonstrations(changes: Changes) -> list[Demonstration]:
@@ -230,24 +267,19 @@ def _demonstrations(changes: Changes) -> list[Demonstration]:
 
 def _files(
     repository: Repository,
-    top: Path,
     changes: Changes,
-    paths: Sequence[str | Path],
+    paths: Sequence[str],
+    covers: Callable[[str], bool],
     skipped: Counter[str],
     progress: Stages,
 ) -> list[File]:
     """Return the files to search: those of the same kinds as the changed files, below `paths` if any are given."""
-    for path in paths:
-        if not Path(path).exists():
-            raise UserError(f"{path} does not exist. Give files or folders.")
-    wanted = [Path(path).resolve() for path in paths]
     languages, endings = languages_like(file.path for file in changes.files)
     found = []
     with progress("Reading", "files") as advance:
-        for file in worktree_files(repository, languages, endings=endings, tally=skipped):
-            if not wanted or any((top / file.path).resolve().is_relative_to(each) for each in wanted):
-                found.append(file)
-                advance(len(found), len(found), 0)
+        for file in worktree_files(repository, languages, endings=endings, paths=paths, covers=covers, tally=skipped):
+            found.append(file)
+            advance(len(found), len(found), 0)
     return found
 
 
@@ -262,16 +294,21 @@ def _line(text: str, base: Path, top: Path) -> Line:
     return path.relative_to(top).as_posix(), int(number)
 
 
-def plan_of(top: Path, path: str, suggestions: Sequence[Suggestion], imports: Mapping[str, ImportChanges]) -> FilePlan:
-    """Return what suggestions for a file make of it; what would break its syntax is refused.
+def plans_of(top: Path, places: Mapping[Suggestion, ImportChanges]) -> list[FilePlan]:
+    """Return what suggestions, each with its imports, make of the files of a work tree, sorted by path."""
+    by_path: dict[str, dict[Suggestion, ImportChanges]] = {}
+    for each, imports in places.items():
+        by_path.setdefault(each.path, {})[each] = imports
+    return [plan_of(top, path, each) for path, each in sorted(by_path.items())]
 
-    `imports` are the imports that come along, by the id of the shown edit.
-    """
+
+def plan_of(top: Path, path: str, places: Mapping[Suggestion, ImportChanges]) -> FilePlan:
+    """Return what suggestions, each with its imports, make of a file; what would break its syntax is refused."""
     data = (top / path).read_bytes()
     source = FileText(data)
     edits: list[TextEdit] = []
     try:
-        for each in sorted(suggestions, key=lambda each: each.start):
+        for each in sorted(places, key=lambda each: each.start):
             edit = shrink(data, suggested_edit(source, each))
             if edit is not None:
                 edits.append(edit)
@@ -279,12 +316,12 @@ def plan_of(top: Path, path: str, suggestions: Sequence[Suggestion], imports: Ma
         problem = f"its encoding {source.codec} cannot represent {error.object[error.start : error.end]!r}"
         return FilePlan(top / path, data, (), problem)
     changes = NO_IMPORTS
-    for name in sorted({each.edit for each in suggestions}):
-        changes |= imports.get(name, NO_IMPORTS)
+    for each in sorted(places, key=lambda each: (each.edit, each.start)):
+        changes |= places[each]
     return checked(with_imports(FilePlan(top / path, data, tuple(edits)), path, changes))
 
 
-def _write(plan: FilePlan, result: Finished, journal: Journal) -> bool:
+def _write(plan: FilePlan, result: WriteTally, journal: Journal) -> bool:
     """Write a file, and record it in the result; return whether it was written."""
     assert plan.path is not None
     name = plan.path.relative_to(result.top).as_posix()
@@ -320,7 +357,8 @@ class FinishReview:
 
     def plan(self, suggestion: Suggestion) -> FilePlan:
         """Return what a suggestion makes of its file."""
-        return plan_of(self.top, suggestion.path, [suggestion], self._session.imports())
+        imports = self._session.imports().get(suggestion.edit, NO_IMPORTS)
+        return plan_of(self.top, suggestion.path, {suggestion: imports})
 
     def accept(self, suggestion: Suggestion, edit: TextEdit | None = None) -> str:
         """Write a suggestion, or another edit in its place, and return the reason if that is not possible."""

@@ -40,11 +40,12 @@ def plan_files(
     language_name: str | None = None,
     *,
     also: Finder | None = None,
+    keep: Callable[[Path | None, bytes, Match], bool] | None = None,
 ) -> list[FilePlan]:
     """Return plans of what rules of one language would change in texts of that language, in order.
 
     Texts that do not change are left out. Matches of the finder `also` are used where no rule matches; if it is given,
-    `rules` may be empty.
+    `rules` may be empty. `keep` says of a match in a UTF-8 text whether it is to be edited.
     """
     language = languages.get(language_name or rules[0].language)
     before = [(path, data, FileText(data)) for path, data in texts]
@@ -58,7 +59,9 @@ def plan_files(
         if also is not None:
             found = [_beside(*each) for each in zip(found, also(utf8), strict=True)]
             also = None
-        for (number, source), matches in zip(waiting.items(), found, strict=True):
+        for (number, source), everything in zip(waiting.items(), found, strict=True):
+            path = before[number][0]
+            matches = everything if keep is None else [each for each in everything if keep(path, source.utf8, each)]
             chosen = [match for match in disjoint(matches) if match.replacement is not None]
             try:
                 fit = bracketed(language, source.utf8, chosen) if isinstance(language, Language) else chosen

@@ -12,6 +12,7 @@ from hashlib import sha256
 from editvec.core.edit import Demonstration
 from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, splice
+from editvec.data.project import Project
 from editvec.suggest.complete import (
     LIKELY,
     POSSIBLE,
@@ -28,6 +29,7 @@ from editvec.suggest.intents import DemoEdit, Intent, changed_lines
 from editvec.suggest.reasons import reasons_of
 from editvec.suggest.scorer import packaged_scorer
 from editvec.suggest.searched import SearchedFile
+from editvec.suggest.suppression import silence_of
 from editvec.syntax.lexer import LexedText
 from editvec.vcs.worktree import File
 
@@ -62,18 +64,20 @@ class FinishSession:
         *,
         refused: Iterable[Line] = (),
         only: Iterable[Line] = (),
+        project: Project | None = None,
         scorer: Scorer | None = None,
     ) -> None:
         """Start from what was shown and the files as they are now; a file that was searched before is not cut again.
 
         `refused` are lines where a person does not want an edit. With `only`, an edit counts as shown only if it is on
-        one of these lines. Lines are counted from 1.
+        one of these lines. Lines are counted from 1. `project` has the settings that mute edits.
         """
         self._shown = {each.path: each for each in shown}
         self._files = {file.path: SearchedFile(*file) if isinstance(file, File) else file for file in files}
         self._refused = list(refused)
         self._only = frozenset(only)
         self._muted: set[str] = set()
+        self._project = project or Project()
         self._scorer = scorer or packaged_scorer()
         self._gathered: list[Gathered] | None = None
         self._imports: dict[str, ImportChanges] = {}
@@ -110,7 +114,12 @@ class FinishSession:
                 if not self._imports[name].covers(match.file.path, match.file.data, match.start, match.end):
                     made = as_suggestion(match, round(confidence, 4), name, reasons_of(each, match))
                     found.append(self._with_doubt(made))
-        return without_overlaps(found)
+        return without_overlaps([each for each in found if not self._is_suppressed(each)])
+
+    def _is_suppressed(self, suggestion: Suggestion) -> bool:
+        file = self._files[suggestion.path]
+        place = File(file.path, file.language, file.data)
+        return silence_of(self._project, {suggestion.edit}, place, suggestion.start, suggestion.end) is not None
 
     def imports(self) -> dict[str, ImportChanges]:
         """Return the imports that come along with what was shown, by edit id."""

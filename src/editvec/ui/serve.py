@@ -9,10 +9,10 @@ from pathlib import Path
 
 from editvec.core.errors import UserError
 from editvec.data.progress import Stages, silent
+from editvec.data.project import project_of
 from editvec.mining.options import locate
 from editvec.patterns import folder as folders
 from editvec.patterns.find import find
-from editvec.patterns.pattern import MIN_CONFIDENCE
 from editvec.rewrite.review import Decisions
 from editvec.ui.report.patterns import render
 from editvec.ui.server import LocalServer
@@ -38,7 +38,7 @@ def serve(
     repo: str | Path = ".",
     *,
     patterns: Path | None = None,
-    min_confidence: float = MIN_CONFIDENCE,
+    min_confidence: float | None = None,
     port: int = 0,
     ready: Callable[[Served], None] | None = None,
     progress: Stages = silent,
@@ -60,7 +60,7 @@ def serve(
     top = work_tree(repository)
     if top is None:
         raise UserError(f"{repo} has no work tree. Give a clone that is not bare.")
-    folder = patterns or folders.default_folder(repository)
+    folder = folders.used_folder(patterns, project_of(repo), repository)
     learned = folders.load(folder)
     found = find(repo=repo, patterns=folder, min_confidence=min_confidence, progress=progress)
     current = {each.name: each for each in found.patterns}

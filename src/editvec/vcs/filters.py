@@ -1,8 +1,15 @@
-"""Filters of vendored and generated files and Git LFS pointers, by path and by the first bytes."""
+"""Filters of vendored, generated and ignored files and Git LFS pointers, by path and by the first bytes."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 _VENDORED = re.compile(
     r"(?:^|/)(?:vendor|vendors|vendored|third[_-]?party|3rd[_-]?party|thirdparty|node_modules|bower_components|"
@@ -24,6 +31,34 @@ _GENERATED_TEXT = re.compile(
     re.I,
 )
 _HEAD = 2000
+IGNORE = ".ignore"
+"""Name of the files of ignore patterns that search tools read beside `.gitignore`."""
+
+
+@lru_cache(256)
+def ignore_spec(lines: tuple[str, ...]) -> GitIgnoreSpec:
+    """Return the matcher of patterns as in `.gitignore`."""
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(lines)
+
+
+def without_ignored(top: Path, paths: Collection[str]) -> list[str]:
+    """Return the paths, relative to `top`, that no `.ignore` file in their folders excludes."""
+    folders = {folder for path in paths for folder in PurePosixPath(path).parents}
+    specs = {}
+    for folder in sorted(folders):
+        file = top / folder / IGNORE
+        if file.is_file() and not file.is_symlink():
+            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+            specs["" if str(folder) == "." else f"{folder}/"] = ignore_spec(tuple(lines))
+    if not specs:
+        return list(paths)
+    return [
+        path
+        for path in paths
+        if not any(path.startswith(folder) and spec.match_file(path[len(folder) :]) for folder, spec in specs.items())
+    ]
 
 
 def is_vendored(path: str) -> bool:

@@ -241,4 +241,6 @@ class Markup:
     """Pattern of the marks at the start of such a line that are not text, such as bullets and hashes."""
     indented_code: bool = False
     """Whether an indented block after a blank line is code."""
+    comment: str = "(?!)"
+    """Pattern of a comment; lines are matched as in the MULTILINE mode of regular expressions."""
     spacing: Spacing = PROSE

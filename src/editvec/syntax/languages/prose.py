@@ -9,6 +9,7 @@ LANGUAGES = (
         name="markdown",
         extensions=(".md", ".markdown", ".mdx"),
         is_markdown=True,
+        comment=r"<!--[\s\S]*?-->",
     ),
     Markup(
         name="latex",
@@ -24,6 +25,7 @@ LANGUAGES = (
         r"vspace|centering|maketitle)\b)",
         starts=r"\s*\\(item|section|subsection|subsubsection|chapter|paragraph)\b",
         marker=r"\s*(?:\\item\s*)?",
+        comment=r"(?<!\\)%.*",
     ),
     Markup(
         name="rst",
@@ -35,6 +37,7 @@ LANGUAGES = (
         marker=r"\s*(?:(?:[-*+•]|\d+[.)]|#\.)\s+)*",
         indented_code=True,
         spacing=replace(PROSE, roles=True),
+        comment=r"^[ \t]*\.\.[ \t].*",
     ),
     Markup(
         name="text",

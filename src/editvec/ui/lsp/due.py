@@ -74,8 +74,8 @@ def due_places(patterns: Sequence[Pattern], files: Iterable[File]) -> dict[str, 
     asked = [each for each in patterns if each.language in wanted]
     if not asked:
         return found
-    searched = find_suggestions(asked, files, MIN_CONFIDENCE, lambda *_: None, recount=False)
-    for pattern in searched.values():
+    searched = find_suggestions(asked, files, MIN_CONFIDENCE, lambda *_: None, whole=False)
+    for pattern in searched.patterns.values():
         for suggestion in pattern.suggestions:
             found.setdefault(suggestion.path, []).append(DuePlace(pattern, suggestion))
     for each in found.values():

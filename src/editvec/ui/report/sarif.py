@@ -8,15 +8,28 @@ from urllib.parse import quote
 
 from editvec.core.about import __version__
 from editvec.core.match import Suggestion
+from editvec.data.project import Project
+from editvec.patterns.baseline import fingerprints_of
+from editvec.patterns.find import SuppressedSuggestion
 from editvec.patterns.pattern import Pattern
 from editvec.syntax.token import encode
+from editvec.ui.report.formats import severity_of
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_FINGERPRINT = "editvec/v1"
+_LEVELS = {"hint": "note", "info": "note", "warning": "warning", "error": "error"}
 
 
-def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
-    """Return a SARIF log: a rule per pattern that has suggestions, and a result with a fix per suggestion."""
-    shown = [pattern for pattern in patterns if pattern.suggestions]
+def sarif(
+    patterns: Sequence[Pattern], project: Project, suppressed: Sequence[SuppressedSuggestion] = ()
+) -> dict[str, Any]:
+    """Return a SARIF log: a rule per pattern that has suggestions, and a result with a fix per suggestion.
+
+    Suppressed places are results, too, with their suppression.
+    """
+    hidden = _by_pattern(suppressed)
+    prints = fingerprints_of(patterns)
+    shown = [pattern for pattern in patterns if pattern.suggestions or pattern.name in hidden]
     driver = {
         "name": "editvec",
         "version": __version__,
@@ -29,11 +42,15 @@ def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
             for pattern in shown
         ],
     }
-    results = [
-        _result(pattern, number, suggestion)
-        for number, pattern in enumerate(shown)
-        for suggestion in pattern.suggestions
-    ]
+    results = []
+    for number, pattern in enumerate(shown):
+        for each in pattern.suggestions:
+            partial = {_FINGERPRINT: prints[pattern.name, each]}
+            results.append(_result(pattern, number, each, project) | {"partialFingerprints": partial})
+        for silenced in hidden.get(pattern.name, ()):
+            kind = "external" if silenced.silence.comment is None else "inSource"
+            suppression = {"kind": kind, "justification": silenced.silence.text}
+            results.append(_result(pattern, number, silenced.suggestion, project) | {"suppressions": [suppression]})
     return {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -41,7 +58,14 @@ def sarif(patterns: Sequence[Pattern]) -> dict[str, Any]:
     }
 
 
-def _result(pattern: Pattern, number: int, suggestion: Suggestion) -> dict[str, Any]:
+def _by_pattern(suppressed: Sequence[SuppressedSuggestion]) -> dict[str, list[SuppressedSuggestion]]:
+    found: dict[str, list[SuppressedSuggestion]] = {}
+    for each in suppressed:
+        found.setdefault(each.pattern, []).append(each)
+    return found
+
+
+def _result(pattern: Pattern, number: int, suggestion: Suggestion, project: Project) -> dict[str, Any]:
     file = {"uri": quote(encode(suggestion.path))}
     region = {
         "startLine": suggestion.line,
@@ -61,7 +85,7 @@ def _result(pattern: Pattern, number: int, suggestion: Suggestion) -> dict[str, 
     return {
         "ruleId": pattern.name,
         "ruleIndex": number,
-        "level": "note",
+        "level": _LEVELS[severity_of(pattern, project)],
         "message": {"text": f"{pattern.title}: {suggestion.why}"},
         "locations": [{"physicalLocation": {"artifactLocation": file, "region": region}}],
         "fixes": [{"artifactChanges": [{"artifactLocation": file, "replacements": [change, *imports]}]}],
