@@ -119,7 +119,7 @@ def apply(
 
     Examples:
         >>> import editvec
-        >>> editvec.apply("2").plans[0].edits[0].text
+        >>> editvec.apply("1").plans[0].edits[0].text
         b'nameof(order)'
     """
     project = project_of(repo, config, isolated)

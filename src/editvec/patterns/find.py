@@ -151,7 +151,7 @@ def find(
     for patterns that the settings only report.
 
     Raises:
-        UserError: A pattern or a path does not exist, or no given pattern has a verified rule.
+        UserError: A pattern or path does not exist, or no given pattern has a verified rule.
 
     Examples:
         >>> import editvec
@@ -163,11 +163,11 @@ def find(
     repository, project = locate(str(repo)), project_of(repo, config, isolated)
     folder = used_folder(patterns, project, repository)
     learned = with_verdicts(load(folder), verdicts(folder))
-    picked = pick(learned, pattern)
-    ruled, limits = _ruled(picked, given=bool(pattern)), below_top(repository, paths)
+    picked, limits = pick(learned, pattern), below_top(repository, paths)
+    ruled = _ruled(picked, given=bool(pattern))
     covers, tally = project.chosen(limits, force_exclude=force_exclude), Counter[str]()
-    languages = project.limited({each.language for each in ruled})
-    files = worktree_files(repository, languages, since=changed_since, paths=limits, covers=covers, tally=tally)
+    spoken = project.limited({each.language for each in ruled})
+    files = worktree_files(repository, spoken, since=changed_since, paths=limits, covers=covers, tally=tally)
     with progress("Finding", "files") as advance:
         found = find_suggestions(ruled, files, min_confidence, advance, project, whole=not paths and not changed_since)
     result = _found(found, picked, project, everything=not pattern)
@@ -176,9 +176,13 @@ def find(
         _judge(result, top_of(repository), folder, verify, progress)
     _compare(result, baseline, new_only, whole=not (pattern or paths or changed_since or verify is not None))
     if update:
-        result.top = top_of(repository)
-        write_suggestions(result, result.writable(possible=possible), "find")
+        _write(result, top_of(repository), possible)
     return result
+
+
+def _write(found: Found, top: Path, possible: bool) -> None:
+    found.top = top
+    write_suggestions(found, found.writable(possible=possible), "find")
 
 
 def _numbers(learned: Sequence[Pattern]) -> dict[str, int]:
