@@ -52,9 +52,9 @@ def learn(
     The patterns, their rules, their edits and a report (if `report` renders one) are written to `out`, by default
     `.editvec` at the top of the work tree. The settings, those of `config` or of the nearest file (see `project_of`),
     say which files, languages and commits are read where the arguments do not; with `isolated`, there are none. `model`
-    is a loaded model, its folder, "none", or None for the packaged model. With `verify`, a command judges the places in
-    a scratch copy of the work tree, and those that it refuses are left out. After an interruption, the same call
-    continues where it stopped. A later call mines only new commits.
+    is a loaded model, its folder, "none", or None for the packaged model. With `verify`, a command (empty: that of the
+    settings) judges the places in a scratch copy of the work tree, and those that it refuses are left out. After an
+    interruption, the same call continues where it stopped. A later call mines only new commits.
 
     Raises:
         GitError: The repository cannot be read.
@@ -63,14 +63,14 @@ def learn(
     Examples:
         >>> import editvec
         >>> learned = editvec.learn(".", model="none")
-        >>> for pattern in learned.patterns[:2]:
+        >>> for pattern in learned.patterns[:1]:
         ...     print(pattern.before, "->", pattern.after, len(pattern.suggestions))
         await store.$M($$$ARGS) -> await store.$M($$$ARGS).ConfigureAwait(false) 5
-        new ArgumentNullException("$X") -> new ArgumentNullException(nameof($X)) 5
     """
     recipe = get_recipe("prose" if prose else "default")
     repository = locate(str(repo))
     project = project_of(repo, config, isolated)
+    verify = project.verify_command(verify)
     folder = out or folders.default_folder(repository)
     folders.check(folder)
     languages = pick_languages(language or project.languages(prose=recipe.prose), recipe)
