@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import editvec
@@ -55,3 +57,29 @@ def test_examples_are_judged(changed: Repo) -> None:
     shown = run("apply", *like, ".", "-U", "--verify", COMMAND, cwd=changed.path)
     assert "left out: part7.py:2" in shown.stderr and "log(path, 7)" in (changed.path / "part7.py").read_text()
     run("apply", *like, ".", "-i", "--verify", COMMAND, cwd=changed.path, code=2)
+
+
+def test_the_command_of_the_settings_runs_only_if_asked_for(changed: Repo, tmp_path: Path) -> None:
+    editvec.learn(changed.path, model="none", workers=1)
+    for verb in ("find", "learn", "finish", "apply"):
+        arguments = ("apply", "1") if verb == "apply" else (verb,)
+        shown = run(*arguments, "--verify", cwd=changed.path, code=2)
+        assert "there is no command to verify with" in shown.stderr
+    ran = tmp_path / "ran"
+    settings = f"touch {ran} && {COMMAND}"
+    (changed.path / "editvec.toml").write_text(f'verify = "{settings}"\n')
+    assert len(editvec.find(repo=changed.path).as_json()) == 3 and not ran.exists()
+    found = editvec.find(repo=changed.path, verify="")
+    assert ran.exists() and [each["path"] for each in found.as_json()] == ["part5.py", "part6.py"]
+    run("apply", "1", "--everywhere", "-U", "--verify", cwd=changed.path)
+    assert "log(path, 7)" in (changed.path / "part7.py").read_text()
+    assert "log.debug(path, 6)" in (changed.path / "part6.py").read_text()
+
+
+def test_finish_judges_possible_places_if_they_are_to_be_written(changed: Repo) -> None:
+    (changed.path / "part5.py").write_text(NEW.format(5))
+    (changed.path / "editvec.toml").write_text(f'verify = "{COMMAND}"\n')
+    done = editvec.finish(repo=changed.path, update=True, possible=True, min_confidence=0, verify="")
+    assert done.verification is not None and done.verification.num_places >= 2
+    assert "log(path, 7)" in (changed.path / "part7.py").read_text()
+    assert "log.debug(path, 6)" in (changed.path / "part6.py").read_text()

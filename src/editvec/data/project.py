@@ -134,6 +134,22 @@ class Project:
         """Return those of the languages that the settings do not leave out."""
         return names.intersection(self.settings.languages or names)
 
+    def verify_command(self, given: str | None) -> str | None:
+        """Return the command that judges places: the `given` one or, if that is empty, the one in the settings.
+
+        None means that no command judges. A command of the settings is run only if somebody asks for it.
+
+        Raises:
+            UserError: There is no command in the settings.
+        """
+        if given is None or given.strip():
+            return given
+        if not (self.settings.verify or "").strip():
+            raise UserError(
+                "there is no command to verify with. Give it (--verify 'COMMAND'), or verify in the settings."
+            )
+        return self.settings.verify
+
     @property
     def patterns_folder(self) -> Path | None:
         """Return the folder of the patterns, if the settings name one."""

@@ -110,9 +110,9 @@ def apply(
     its confidence is at least `sure`. A pattern for which the evidence is insufficient (`Pattern.is_due`) is refused
     unless `everywhere` is True. With `update`, the places of a learned pattern are written only if they are likely, or
     with `possible`. Places that a comment or the settings suppress are left out; `config`, `isolated` and
-    `force_exclude` are as in `find`. With `verify`, a command judges the places in a scratch copy of the work tree, and
-    those that it refuses are left out. `choose` is called for every match, and the edits that it returns are written at
-    once. `watch` is called with the plan of each file that changes. `undo` takes back what was written.
+    `force_exclude` are as in `find`. With `verify`, a command (empty: that of the settings) judges the places in a
+    scratch copy of the work tree, and those that it refuses are left out. The edits that `choose` returns for a match
+    are written at once. `watch` is called with the plan of each file that changes. `undo` takes back what was written.
 
     Raises:
         UserError: The rule, the pattern or a path does not exist, or no rule can be induced from the examples.
@@ -123,6 +123,7 @@ def apply(
         b'nameof(order)'
     """
     project = project_of(repo, config, isolated)
+    verify = project.verify_command(verify)
     files = _files(rule, paths, repo, like, editor)
     spoken = [language] if language else _languages(files) if like else []
     means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere, project)
@@ -131,8 +132,7 @@ def apply(
     applied, top = Applied(), _top(means, repo, files, verify)
     plans: Iterable[FilePlan] = _plans(means, files, applied, progress, project, force_exclude)
     if verify is not None:
-        folder = used_folder(patterns, project, open_repository(top))
-        plans = _verified(plans, means, top, folder, verify, applied, progress)
+        plans = _verified(plans, means, top, patterns, project, verify, applied, progress)
     plans = (with_imports(plan, _path_below(top, plan.path), means.imports) for plan in plans)
     with Journal("apply", files) as journal:
         if choose is not None:
@@ -153,17 +153,18 @@ def _verified(
     plans: Iterable[FilePlan],
     means: _Means,
     top: Path,
-    folder: Path,
+    folder: Path | None,
+    project: Project,
     command: str,
     applied: Applied,
     progress: Stages,
 ) -> list[FilePlan]:
-    """Return plans without the places that a command refuses; of a pattern, `folder` keeps what it said."""
+    """Return plans without the places that a command refuses; of a pattern, its folder keeps what it said."""
     named = [(_path_below(top, plan.path), plan) for plan in plans]
     passed, applied.refused, said = judge_plans(top, named, means.imports, command, progress)
     applied.verification = said
     if means.pattern is not None and said.num_places:
-        remember(folder, [with_judgement(means.pattern, said)])
+        remember(used_folder(folder, project, open_repository(top)), [with_judgement(means.pattern, said)])
     return passed
 
 

@@ -144,11 +144,11 @@ def find(
     files that differ from that revision are read. Only patterns with a verified rule and a confidence of at least
     `min_confidence` (by default, 0.3 or what the settings say) have places. The settings are those of `config` or of
     the nearest file (see `project_of`). Files in `paths` are read although the settings exclude them, unless
-    `force_exclude`. `isolated`: no settings. With `verify`, a command judges the places in a scratch copy of the work
-    tree. Those that it refuses are left out, and later calls have less confidence in their patterns. `baseline` is a
-    file of known places: it is made if it does not exist, and places that are gone are removed from it, both only if no
-    command judges. `new_only` leaves out known places. `update`: write the likely places; with `possible`, all, except
-    for patterns that the settings only report.
+    `force_exclude`. `isolated`: no settings. With `verify`, a command (empty: that of the settings) judges the places
+    in a scratch copy of the work tree. Those that it refuses are left out, and later calls have less confidence in
+    their patterns. `baseline` is a file of known places: it is made if it does not exist, and places that are gone are
+    removed from it, both only if no command judges. `new_only` leaves out known places. `update`: write the likely
+    places; with `possible`, all, except for patterns that the settings only report.
 
     Raises:
         UserError: A pattern or path does not exist, or no given pattern has a verified rule.
@@ -161,6 +161,7 @@ def find(
         src/...
     """
     repository, project = locate(str(repo)), project_of(repo, config, isolated)
+    verify = project.verify_command(verify)
     folder = used_folder(patterns, project, repository)
     learned = with_verdicts(load(folder), verdicts(folder))
     picked, limits = pick(learned, pattern), below_top(repository, paths)

@@ -55,9 +55,9 @@ def learn(
     The patterns, their rules, their edits and a report (if `report` renders one) are written to `out`, by default
     `.editvec` at the top of the work tree. The settings, those of `config` or of the nearest file (see `project_of`),
     say which files, languages and commits are read where the arguments do not; with `isolated`, there are none. `model`
-    is a loaded model, its folder, "none", or None for the packaged model. With `verify`, a command judges the places in
-    a scratch copy of the work tree, and those that it refuses are left out. After an interruption, the same call
-    continues where it stopped. A later call mines only new commits.
+    is a loaded model, its folder, "none", or None for the packaged model. With `verify`, a command (empty: that of the
+    settings) judges the places in a scratch copy of the work tree, and those that it refuses are left out. After an
+    interruption, the same call continues where it stopped. A later call mines only new commits.
 
     `since`, `until`, `range` and `author` (parts of names) choose the edits to learn from; `paths` these edits and the
     files in which places are searched. `top` limits the habits and the migrations that are kept.
@@ -75,6 +75,7 @@ def learn(
     recipe = get_recipe("prose" if prose else "default")
     repository = locate(str(repo))
     project = project_of(repo, config, isolated)
+    verify = project.verify_command(verify)
     folder = out or folders.default_folder(repository)
     folders.check(folder)
     languages = pick_languages(language or project.languages(prose=recipe.prose), recipe)

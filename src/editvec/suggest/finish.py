@@ -176,9 +176,8 @@ def finish(
 
     Suggestions with a confidence below `min_confidence` (by default, 0.3 or what the settings say) are left out, and at
     most `most` are returned. `config`, `isolated` and `force_exclude` are as in `find`. With `update`, the likely ones
-    are written, and with `possible` all of them. With `verify`, a command judges these in a scratch copy of the work
-    tree; those that it refuses are not written and not likely any more. `decide` is called with a review that a person
-    goes through.
+    are written, and with `possible` all of them. With `verify`, a command (empty: that of the settings) judges these in
+    a scratch copy of the work tree; those that it refuses are not likely any more. `decide` is called with a review.
 
     Raises:
         UserError: A path, a line or a combination of options is invalid.
@@ -190,6 +189,7 @@ def finish(
         []
     """
     repository, project = open_repository(repo), project_of(repo, config, isolated)
+    verify = project.verify_command(verify)
     top, limits = top_of(repository), below_top(repository, paths)
     covers = project.chosen(limits, force_exclude=force_exclude)
     changes = _changes(repository, origin, changed_since, staged, commit)

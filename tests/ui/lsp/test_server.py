@@ -184,6 +184,21 @@ async def test_a_muted_edit_is_not_offered(editor: Editor, project: Repo) -> Non
     await editor.choose((await editor.actions(orders, "assertEquals("))["editvec: Mute this change"])
     await editor.wait_for_hints(orders, [])
     assert await editor.actions(orders, "assertEqual(") == {}
+    await editor.until(lambda: (project.path / "editvec.toml").exists())
+    assert "[[mute]]" in (project.path / "editvec.toml").read_text()
+
+
+@ONE
+async def test_comments_and_settings_of_the_project_are_respected(editor: Editor, project: Repo) -> None:
+    orders = project.path / "tests/test_orders.py"
+    (project.path / "editvec.toml").write_text('exclude = ["test_users.py"]\n')
+    editor.open(orders)
+    editor.replace(orders, "total(3), 30)", "total(3), 30)  # editvec: ignore")
+    editor.replace(orders, "assertEquals", "assertEqual", 2)
+    await editor.until(lambda: 19 in editor.hints(orders))
+    assert 15 not in editor.hints(orders)
+    offered = await editor.offered(orders, "assertEqual(")
+    assert offered and all("file" in title and "(1 file" in title for title in offered)
 
 
 @ONE

@@ -92,7 +92,9 @@ async def _fix_all(ls: EditvecServer, uri: str) -> PlannedEdits | None:
     learned, file, wanted = root.learned, File(path, language.name, data), root.wants(path)
 
     def run() -> list[TextEdit]:
-        return all_fixed(learned.patterns(), file, wanted)
+        project = root.tree.project()
+        learned.follow(project)
+        return all_fixed(learned.patterns(), file, wanted, project) if project.covers(path) else []
 
     edits = await asyncio.get_running_loop().run_in_executor(ls.worker, run)
     if not edits or buffer.data != data:

@@ -11,12 +11,14 @@ import platform
 import secrets
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from lsprotocol import types
 
 from editvec.core.about import __version__
 from editvec.core.errors import UserError
+from editvec.patterns.mute import mute
 from editvec.rewrite.undo import undo
 from editvec.suggest.complete import LIKELY, without_overlaps
 from editvec.ui.lsp import names
@@ -109,9 +111,12 @@ async def _refuse(ls: EditvecServer, request: dict[str, Any]) -> None:
         root.refuse(str(request.get("rule")), path, int(request.get("line", 0)), buffer.data)
 
 
-async def _mute(ls: EditvecServer, request: dict[str, Any]) -> None:
-    """Suggest an edit no more; of a learned pattern, for good."""
-    _root(ls, request).mute(str(request.get("rule")))
+async def _mute(ls: EditvecServer, request: dict[str, Any]) -> dict[str, Any]:
+    """Suggest an edit no more: write it to the settings of the project."""
+    root, rule = _root(ls, request), str(request.get("rule"))
+    root.mute(rule)
+    done = await asyncio.to_thread(partial(mute, rule, repo=root.folder, patterns=root.learned.folder))
+    return _say(ls, f"editvec: muted in {done.path.name}.")
 
 
 async def _finish(ls: EditvecServer, request: dict[str, Any]) -> dict[str, Any]:

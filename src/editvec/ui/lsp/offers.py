@@ -14,7 +14,7 @@ from editvec.core.edit import Demonstration
 from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, splice
 from editvec.rewrite.plan import breaks
-from editvec.suggest.complete import languages_like
+from editvec.suggest.complete import POSSIBLE, languages_like
 from editvec.suggest.intents import Intent, intents_of, shown_edits
 from editvec.suggest.session import FinishSession, ShownLine, edit_id
 from editvec.syntax.languages import Language, language_of
@@ -67,7 +67,8 @@ class Offer:
 class SearchLimits:
     """What a search leaves out."""
 
-    min_confidence: float
+    min_confidence: float | None
+    """Minimum confidence of a place; None for that of the project."""
     max_places: int
     exclude: tuple[str, ...] = ()
     """Patterns of paths, as in shells, without suggestions."""
@@ -148,11 +149,12 @@ def _offer(
     ]
     # Deleted lines cannot be named by their lines now; then all edits are looked at.
     is_deletion = any(edit.last_line_now == edit.first_line_now for edit in intent.edits)
-    session = FinishSession(shown, files, refused=refusals, only=() if is_deletion else _lines_of(intent))
+    only, project = () if is_deletion else _lines_of(intent), tree.project()
+    session = FinishSession(shown, files, refused=refusals, only=only, project=project)
     edits = session.edits()
     suggestions = [
         each
-        for each in session.suggestions(limits.min_confidence)
+        for each in session.suggestions(project.min_confidence((), limits.min_confidence, POSSIBLE))
         if each.edit == name and not is_excluded(each.path, limits.exclude)
     ][: limits.max_places]
     summary = next((each for each in edits if each.id == name), None)

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 
 from editvec.core.errors import UserError
-from editvec.suggest.complete import LIKELY, POSSIBLE
+from editvec.suggest.complete import LIKELY
 from editvec.suggest.searched import SearchedFile
 from editvec.ui.lsp.buffers import OpenBuffer
 from editvec.ui.lsp.due import DueFile, DuePlace, LearnedPatterns, due_places
@@ -57,7 +57,7 @@ class WorkspaceRoot:
         self.seconds: list[float] = []
         """The seconds that the last searches took."""
         self._versions: dict[str, int] = {}
-        self._num_reads = 0
+        self._num_reads = 0, 0
         self._worker, self._changed = worker, changed
         self._timer: asyncio.TimerHandle | None = None
         self._ticket = SearchTicket()
@@ -158,7 +158,7 @@ class WorkspaceRoot:
         self.seconds = [*self.seconds[-99:], perf_counter() - started]
         self._note_accepted(snapshots)
         self.offers, self._versions = offers, versions
-        self.due, self._num_reads = due, self.learned.num_reads
+        self.due, self._num_reads = due, (self.learned.num_reads, self.tree.num_settings)
         self._changed(self)
 
     def _snapshots(self) -> list[BufferSnapshot]:
@@ -174,8 +174,7 @@ class WorkspaceRoot:
         self, snapshots: list[BufferSnapshot], ticket: SearchTicket, *, everything: bool = False
     ) -> Callable[[], list[Offer]]:
         settings = self.settings
-        minimum = POSSIBLE if settings.min_confidence is None else settings.min_confidence
-        limits = SearchLimits(minimum, settings.max_places, settings.exclude)
+        limits = SearchLimits(settings.min_confidence, settings.max_places, settings.exclude)
         # The worker must not see a refusal appear in the middle of a search.
         refused = copy.deepcopy(self.refused)
         return partial(find_offers, self.tree, snapshots, refused, limits, ticket, everything=everything)
@@ -192,14 +191,16 @@ class WorkspaceRoot:
         tree, settings = self.tree, self.settings
 
         def find() -> dict[str, DueFile]:
+            project = tree.project()
+            learned.follow(project)
             patterns = learned.patterns() if settings.patterns else []
-            spoken, only_open = {each.language for each in patterns}, settings.scope == "openFiles"
+            spoken, only_open = project.limited({each.language for each in patterns}), settings.scope == "openFiles"
             files = tree.files(spoken, (), texts, ticket, only_open=only_open) if patterns else []
-            before = known if learned.num_reads == num_reads else {}
+            before = known if (learned.num_reads, tree.num_settings) == num_reads else {}
             same = {each.path: before[each.path] for each in files if _is_same(before.get(each.path), each)}
             new = [File(each.path, each.language, each.data) for each in files if each.path not in same]
             ticket.check()
-            found = due_places(patterns, new)
+            found = due_places(patterns, new, project)
             return same | {file.path: DueFile(file.data, found.get(file.path, ())) for file in new}
 
         return find

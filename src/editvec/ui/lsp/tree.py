@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from editvec.core.edit import Demonstration
 from editvec.core.text import BOM, FileText
+from editvec.data.project import FILES, Project, project_of
 from editvec.suggest.searched import SearchedFile
 from editvec.ui.lsp.worker import SearchTicket
 from editvec.vcs.changes import read_changes
@@ -47,6 +48,11 @@ class TreeFiles:
 
     def __init__(self, top: Path, folder: Path) -> None:
         self.top = top
+        self.num_settings = 0
+        """Number of times that the settings of the project were read."""
+        self._folder = folder
+        self._settings_stamps: tuple[Stamp, ...] = ()
+        self._project = Project()
         self._repository = Repository(top, top.name)
         prefix = folder.relative_to(top).as_posix()
         self._prefix = "" if prefix == "." else f"{prefix}/"
@@ -64,6 +70,22 @@ class TreeFiles:
         self._changes = None
         self._head_time = -math.inf
 
+    def project(self) -> Project:
+        """Return the settings of the project, read again when their files change.
+
+        Raises:
+            UserError: The settings are wrong.
+        """
+        below = (self._folder, *self._folder.parents)
+        folders = below[: below.index(self.top) + 1]
+        stamps = tuple(stamp_of(folder / name) for folder in folders for name in FILES)
+        if stamps != self._settings_stamps:
+            self._project = project_of(self._folder)
+            self._settings_stamps = stamps
+            self.num_settings += 1
+            self._listings.clear()
+        return self._project
+
     def release(self) -> None:
         """Keep the texts of the files, and release what searching them has cached."""
         for path, (stamp, file) in self._known.items():
@@ -72,10 +94,11 @@ class TreeFiles:
 
     def paths(self, languages: Collection[str], endings: Collection[str]) -> tuple[tuple[str, str], ...]:
         """Return the paths of the files in some languages, each with its language."""
+        project = self.project()
         key = frozenset(languages), frozenset(endings)
         known = self._listings.get(key)
         if known is None or monotonic() - known.time > _FRESH:
-            found = worktree_paths(self._repository, languages, endings, None, Counter())
+            found = worktree_paths(self._repository, languages, endings, None, Counter(), covers=project.covers)
             below = tuple(each for each in found if each[0].startswith(self._prefix))
             known = self._listings[key] = _Listing(monotonic(), below)
         return known.paths
