@@ -122,18 +122,20 @@ class Selection:
     type=click.Path(exists=True, path_type=Path),
     help="Folder with githubedits/ and prose_edits/: their training sets are added, their other edits left out.",
 )
+@click.option("--histories", "wanted_file", default=HERE / "data.toml", type=click.Path(exists=True, path_type=Path))
+@click.option("--sources", default=HERE / "sources.toml", type=click.Path(path_type=Path), help="File for the counts.")
 @click.option("--workers", default=0, show_default=True, help="Processes for mining; 0 is one per core.")
 @click.option("--mined-only", is_flag=True, help="Mine nothing more; use the histories that are mined.")
-def main(clones: Path, out: Path, data: Path, workers: int, mined_only: bool) -> None:
+def main(clones: Path, out: Path, data: Path, wanted_file: Path, sources: Path, workers: int, mined_only: bool) -> None:
     """Make the training data."""
-    wanted = tomllib.loads((HERE / "data.toml").read_text())
+    wanted = tomllib.loads(wanted_file.read_text())
     histories = [
         history
         for history in find_histories(wanted, clones)
         if mine_history(history, out, wanted["commits"], workers, mined_only=mined_only)
     ]
     tallies = write_sides(histories, wanted, out, data)
-    write_atomically(HERE / "sources.toml", describe(histories, tallies, wanted).encode())
+    write_atomically(sources, describe(histories, tallies, wanted).encode())
     total = sum((tally.kept for tally in tallies.values()), Counter[str]())
     click.echo(", ".join(f"{side}: {total[side]:,} edits" for side in SIDES))
 
