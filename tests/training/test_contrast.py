@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_training_brings_the_same_change_together(tmp_path: Path) -> None:
     edit_files.write(tmp_path / "train.jsonl", [*ALIKE, *OTHERS])
     files = Files(tmp_path / "train.jsonl", tmp_path / "train.jsonl")
     model = small_config(transfer_layer=True)
-    settings = {"epochs": 4, "batch_edits": 16, "learning_rate": 5e-3, "vector_swap": 0.9}
+    settings: dict[str, Any] = {"epochs": 4, "batch_edits": 16, "learning_rate": 5e-3, "vector_swap": 0.9}
     state = train(tmp_path / "run", files, Config(model, TrainingConfig(contrast=1.0, **settings)))
     assert state.best is not None
     graph = small_config(encoder="graph")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from editvec.neural.examples import NOWHERE, TAGS, Example, Ids
 from editvec.neural.grammar import SourceTree
 from editvec.neural.layers.packing import Edges, Ints
-from editvec.neural.names import Names, gather_names, stack_names
+from editvec.neural.names import NamePieces, gather_names, stack_names
 from editvec.neural.tree_examples import NO_CHOICE, NO_FORM, ActionSteps, TreePair
 from editvec.neural.vocab import PAD
 
@@ -35,7 +35,7 @@ class Ragged:
 
     ids: Ints  # [batch, longest], int64
     lengths: Ints  # [batch], int64, at least 1
-    names: Names | None = None
+    names: NamePieces | None = None
     """The tokens outside the vocabulary that the ids stand for, if there are pieces."""
 
     @property

@@ -17,14 +17,14 @@ NO_PIECE = -1
 Ints = NDArray[np.int64]
 
 
-class Names(NamedTuple):
+class NamePieces(NamedTuple):
     """The tokens outside the vocabulary of each row of a batch, in the order of their ids."""
 
     pieces: Ints  # [names, at most MOST_PIECES], numbers of pieces; NO_PIECE on padding
     starts: Ints  # [rows], the number of the first name of each row
 
 
-def gather_names(spellings: Sequence[NDArray[np.integer[Any]]], counts: Sequence[int]) -> Names | None:
+def gather_names(spellings: Sequence[NDArray[np.integer[Any]]], counts: Sequence[int]) -> NamePieces | None:
     """Return the first `counts[row]` names of each row, or None if there is none.
 
     A spelling holds the pieces of all names of a row; CLOSE ends each of them.
@@ -45,10 +45,10 @@ def gather_names(spellings: Sequence[NDArray[np.integer[Any]]], counts: Sequence
     inside = columns < lengths[:, None]
     pieces = np.full(inside.shape, NO_PIECE, np.int64)
     pieces[inside] = flat[(firsts[:, None] + columns)[inside]]
-    return Names(pieces, numbers.cumsum() - numbers)
+    return NamePieces(pieces, numbers.cumsum() - numbers)
 
 
-def stack_names(parts: Sequence[tuple[Names | None, int]]) -> Names | None:
+def stack_names(parts: Sequence[tuple[NamePieces | None, int]]) -> NamePieces | None:
     """Return the names of the rows of several batches, as one batch.
 
     Each batch comes with its number of rows.
@@ -69,4 +69,4 @@ def stack_names(parts: Sequence[tuple[Names | None, int]]) -> Names | None:
         starts.append(names.starts + tables[id(names.pieces)])
     widest = max(table.shape[1] for table in pieces)
     padded = [np.pad(table, ((0, 0), (0, widest - table.shape[1])), constant_values=NO_PIECE) for table in pieces]
-    return Names(np.concatenate(padded), np.concatenate(starts))
+    return NamePieces(np.concatenate(padded), np.concatenate(starts))

@@ -15,7 +15,7 @@ from editvec.neural.batch import Batch, Ragged, SourceBatch, stack
 from editvec.neural.layers.layer import Embedding, Layer
 from editvec.neural.layers.recurrent import BiLSTM
 from editvec.neural.layers.speller import rolled
-from editvec.neural.names import NO_PIECE, Names
+from editvec.neural.names import NO_PIECE, NamePieces
 from editvec.neural.vocab import UNKNOWN, VocabSizes
 
 
@@ -72,7 +72,7 @@ class TokenEmbedding(Layer):
             found = self._with_pieces(found.reshape(-1, self.dim), ids, spelled).reshape(*ids.shape, self.dim)
         return dropout(found, self.dropout)
 
-    def spell(self, names: Names | None) -> Spelled | None:
+    def spell(self, names: NamePieces | None) -> Spelled | None:
         """Return the embeddings of names: the sum of those of the pieces, each moved by its place in the token."""
         if names is None or not self.num_pieces:
             return None
