@@ -160,7 +160,8 @@ def test_ctrl_c_saves_and_says_how_to_go_on(files: Files, tmp_path: Path) -> Non
 
 
 def test_two_processes_follow_one(files: Files, tmp_path: Path) -> None:
-    (tmp_path / "c.toml").write_text(config.dumps(_config(dropout=0.0, learning_rate=1e-3, precision="float32")))
+    settings = _config(dropout=0.0, learning_rate=1e-3, precision="float32", vocab_size=12, num_pieces=20)
+    (tmp_path / "c.toml").write_text(config.dumps(settings))
     arguments = _command("--train", files.train, "--dev", files.dev, "--config", tmp_path / "c.toml", "-o")
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     subprocess.run([*arguments, str(tmp_path / "one")], check=True, capture_output=True, env=environment)

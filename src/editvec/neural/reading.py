@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from editvec.neural.arrays import Array, Ints, dropout, place, replace, scatter_add, take
+from editvec.neural.arrays import Array, Ints, dropout, is_learning, place, replace, scatter_add, take
 from editvec.neural.batch import Batch, Ragged, SourceBatch, stack
 from editvec.neural.layers.layer import Embedding, Layer
 from editvec.neural.layers.recurrent import BiLSTM
@@ -84,7 +84,8 @@ class TokenEmbedding(Layer):
         """Return embeddings [ids, dim] with those of pieces, and with the names added to those of other tokens."""
         flat = ids.reshape(-1)
         (written,) = ((flat >= self.num_words) & (flat < self.num_known)).nonzero()
-        if len(written):
+        # Training in several processes needs a gradient of every weight in every step.
+        if len(written) or is_learning(found):
             found = replace(found, written, self.pieces(flat[written] - self.num_words))
         (unknown,) = (flat >= self.num_known).nonzero()
         if spelled is None or not len(unknown):

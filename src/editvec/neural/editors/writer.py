@@ -210,10 +210,11 @@ class TokenWriter(Layer):
         states = take(found.states.reshape(-1, found.states.shape[-1]), cells[rows])
         generated = self.generator.probability_of(states, ids[rows] - FIRST_GENERATED)
         total = total + place(take(ways, rows)[:, 0] * generated, rows, len(ids))
-        if not len(spelled):
-            return total
         spelling = found.spelling
-        assert progress is not None and spelling is not None
+        # Training in several processes needs a gradient of every weight in every step.
+        if spelling is None or not (len(spelled) or is_learning(ways)):
+            return total
+        assert progress is not None
         far = progress[there][spelled]
         shares = take(spelling.reshape(-1), cells[spelled])
         pieces = self.speller.probability_of(
