@@ -9,10 +9,11 @@ commits are shared out between dev and test.
 from __future__ import annotations
 
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -141,8 +142,8 @@ def main(clones: Path, out: Path, data: Path, wanted_file: Path, sources: Path, 
 
 
 def find_histories(wanted: Mapping[str, Any], clones: Path) -> list[History]:
-    """Return the histories that have a clone, the smallest first."""
-    found = []
+    """Return the histories that have a clone: the smallest of each language, then the second smallest, and so on."""
+    found: dict[str, list[tuple[int, History]]] = defaultdict(list)
     for language, names in wanted.items():
         for name, licence in names.items() if isinstance(names, dict) else ():
             try:
@@ -152,8 +153,9 @@ def find_histories(wanted: Mapping[str, Any], clones: Path) -> list[History]:
                 continue
             repository = replace(open_repository(place), name=name)
             size = sum(file.stat().st_size for file in place.rglob("*.pack"))
-            found.append((size, History(name, language, licence, name in wanted["held_out"], repository)))
-    return [history for _, history in sorted(found, key=lambda pair: pair[0])]
+            found[language].append((size, History(name, language, licence, name in wanted["held_out"], repository)))
+    by_size = [sorted(sized, key=lambda pair: pair[0]) for sized in found.values()]
+    return [pair[1] for pairs in zip_longest(*by_size) for pair in pairs if pair is not None]
 
 
 def mined_file(history: History, out: Path, commits: int) -> Path:

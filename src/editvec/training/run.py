@@ -134,7 +134,8 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
         words = vocab.build(counts, size=model.vocab_size, min_count=model.min_count, num_pieces=model.num_pieces)
     grammar = None
     if trees:
-        known = init.grammar if init is not None and init.config == model else None
+        same = init is not None and structs.replace(init.config, num_pieces=model.num_pieces) == model
+        known = init.grammar if init is not None and same else None
         grammar = known or learn(_trees(files, share, model.trees == "parsed"))
     exampler = replace(EditModel(model, words, grammar).exampler, signatures=config.training.vector_swap > 0)
     for side, name in zip(("train", "dev"), _CORPORA, strict=True):
