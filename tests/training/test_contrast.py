@@ -74,6 +74,10 @@ def test_training_brings_the_same_change_together(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"epochs": 4, "batch_edits": 16, "learning_rate": 5e-3, "vector_swap": 0.9}
     state = train(tmp_path / "run", files, Config(model, TrainingConfig(contrast=1.0, **settings)))
     assert state.best is not None
-    graph = small_config(encoder="graph")
-    with pytest.raises(UserError, match="encoder graph"):
-        train(tmp_path / "other", files, Config(graph, TrainingConfig(contrast=1.0, **settings)))
+    for made, given, message in (
+        (small_config(encoder="graph"), TrainingConfig(contrast=1.0), "encoder graph"),
+        (small_config(), TrainingConfig(forget=0.1), "forget needs pieces"),
+        (small_config(editor="graph2tree", num_pieces=9), TrainingConfig(forget=0.1), "forget needs pieces"),
+    ):
+        with pytest.raises(UserError, match=message):
+            train(tmp_path / "other", files, Config(made, given))

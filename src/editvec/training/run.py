@@ -18,7 +18,7 @@ from editvec.data.digests import Notes
 from editvec.data.splits import token_hash
 from editvec.neural import vocab
 from editvec.neural.checkpoint import load_what_fits, save_weights
-from editvec.neural.config import ModelConfig
+from editvec.neural.editors import editor_class
 from editvec.neural.encoders import encoder_class
 from editvec.neural.examples import Example, NoTreeError, TooLongError
 from editvec.neural.grammar import UnseenError, edit_trees, learn
@@ -121,7 +121,7 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
     # A run can be resumed on another machine, so the precision is fixed now.
     precision = resolved(config.training.precision)
     config = structs.replace(config, training=structs.replace(config.training, precision=precision))
-    _check(folder, files, model, config.training.contrast)
+    _check(folder, files, config)
     notes = Notes()
     counts = vocab.count_tokens(notes.noting(_edits(files, "train", share)), lowercase=model.lowercase)
     trees = needs_trees(model)
@@ -158,11 +158,14 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
     write_atomically(folder / CONFIG, configuration.dumps(config).encode())
 
 
-def _check(folder: Path, files: Files, config: ModelConfig, contrast: float) -> None:
+def _check(folder: Path, files: Files, config: Config) -> None:
     """Report wrong settings and files before the long work begins."""
-    EditModel(config, Vocab(()))
-    if contrast and encoder_class(config).needs_trees:
-        raise UserError(f"contrast does not work with the encoder {config.encoder}. Set contrast=0.")
+    model, training = config.model, config.training
+    EditModel(model, Vocab(()))
+    if training.contrast and encoder_class(model).needs_trees:
+        raise UserError(f"contrast does not work with the encoder {model.encoder}. Set contrast=0.")
+    if training.forget and (not model.num_pieces or editor_class(model).needs_trees):
+        raise UserError("forget needs pieces and an editor that writes them (seq2seq). Set forget=0.")
     for file in (files.train, files.dev):
         if file is not None:
             next(edit_files.read(file, trees=False), None)
