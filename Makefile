@@ -7,7 +7,7 @@ DEMO := demo
 TESTS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test laws check lint types docs model data bench clean
+.PHONY: help demo test laws check lint types docs model data bench extension clean
 
 help: ## Show the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
@@ -28,12 +28,15 @@ $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
-demo: $(BIN)/editvec ## Learn the edits of a small history, see where they are due, apply one
+demo: $(BIN)/editvec ## Learn the edits of a small history, see where they are due, apply one; finish an edit
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	$(BIN)/python examples/demo_history.py $(DEMO)/shop
 	$(BIN)/editvec learn $(DEMO)/shop
 	cd $(DEMO)/shop && ../../$(BIN)/editvec apply 2
 	cd $(DEMO)/shop && ../../$(BIN)/editvec apply 2 -U >/dev/null && git diff --stat
+	cd $(DEMO)/shop && ../../$(BIN)/editvec undo
+	cd $(DEMO)/shop && perl -pi -e 's/"loaded " \+ id/\$$"loaded {id}"/' src/Invoices.cs src/Parcels.cs && git diff --stat
+	cd $(DEMO)/shop && ../../$(BIN)/editvec finish && ../../$(BIN)/editvec finish -U && git diff --stat
 	@echo "The report: $(DEMO)/shop/.editvec/report.html"
 
 test: $(VENV)/.dev ## Run the tests
@@ -65,5 +68,11 @@ data: $(VENV)/.dev ## Mine the training data again: make data CLONES=path/to/clo
 bench: $(VENV)/.bench ## Measure mining: make bench REPO=path/to/a/clone
 	$(BIN)/python benchmarks/mine.py $(REPO)
 
+editors/vscode/node_modules/.package-lock.json: editors/vscode/package.json editors/vscode/package-lock.json
+	cd editors/vscode && npm ci --no-audit --no-fund
+
+extension: editors/vscode/node_modules/.package-lock.json ## Check, test and bundle the VS Code extension
+	cd editors/vscode && npm run check && npm test && npm run bundle
+
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) $(DEMO) site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) site editors/vscode/node_modules editors/vscode/dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -30,7 +30,7 @@ from editvec.mining import batch
 from editvec.mining.recipes import Recipe, get_recipe
 from editvec.vcs import git
 
-Form = tuple[Tokens, Tokens]
+EditTokens = tuple[Tokens, Tokens]
 """The canonical tokens before and after."""
 Place = tuple[str, str]
 """A commit and a path."""
@@ -98,14 +98,14 @@ def place_of(edit: Edit) -> Place:
     return edit.source.commit, edit.source.path
 
 
-def token_hash(edit: Edit) -> Form:
+def tokens_of(edit: Edit) -> EditTokens:
     """What is compared."""
     return edit.model_before, edit.model_after
 
 
-def without_empty(form: Form) -> Form:
-    """The form without tokens of no length."""
-    return tuple(filter(None, form[0])), tuple(filter(None, form[1]))
+def without_empty(tokens: EditTokens) -> EditTokens:
+    """The tokens without tokens of no length."""
+    return tuple(filter(None, tokens[0])), tuple(filter(None, tokens[1]))
 
 
 def present(repository: git.Repository, commits: Iterable[str]) -> list[str]:
@@ -135,7 +135,7 @@ def compare(references: Sequence[Edit], repository: git.Repository) -> Result:
     missing: list[Finding] = []
     for reference in references:
         here = mined.get(place_of(reference), ())
-        same = [edit for edit in here if token_hash(edit) == token_hash(reference)]
+        same = [edit for edit in here if tokens_of(edit) == tokens_of(reference)]
         result.same_contexts += any(edit.model_context == reference.model_context for edit in same)
         finding = Finding(reference, IDENTICAL if same else "")
         result.findings.append(finding)
@@ -144,10 +144,10 @@ def compare(references: Sequence[Edit], repository: git.Repository) -> Result:
     known = set(commits)
     for finding in missing:
         here = mined.get(place_of(finding.reference), [])
-        wanted = without_empty(token_hash(finding.reference))
+        wanted = without_empty(tokens_of(finding.reference))
         if place_of(finding.reference)[0] not in known:
             finding.cause = ABSENT
-        elif any(token_hash(edit) == wanted for edit in here):
+        elif any(tokens_of(edit) == wanted for edit in here):
             finding.cause = EMPTY
     _try_filters([finding for finding in missing if not finding.cause], repository, recipe)
     for finding in missing:
@@ -169,8 +169,8 @@ def _try_filters(findings: Sequence[Finding], repository: git.Repository, recipe
         left = [finding for finding in findings if not finding.cause]
         mined = mine(repository, variant, sorted({place_of(finding.reference)[0] for finding in left}))
         for finding in left:
-            forms = {token_hash(edit) for edit in mined.get(place_of(finding.reference), ())}
-            if without_empty(token_hash(finding.reference)) in forms:
+            texts = {tokens_of(edit) for edit in mined.get(place_of(finding.reference), ())}
+            if without_empty(tokens_of(finding.reference)) in texts:
                 finding.cause = name
 
 
@@ -178,29 +178,29 @@ def explain(reference: Edit, here: Sequence[Edit]) -> tuple[str, Edit | None]:
     """Why a published edit is not among those mined in its file, and the most similar one."""
     if not here:
         return NOTHING, None
-    wanted = without_empty(token_hash(reference))
-    ranked = sorted(here, key=lambda edit: -_similarity(token_hash(edit), wanted))
+    wanted = without_empty(tokens_of(reference))
+    ranked = sorted(here, key=lambda edit: -_similarity(tokens_of(edit), wanted))
     for edit in ranked:
-        cause = _small_difference(token_hash(edit), wanted)
+        cause = _small_difference(tokens_of(edit), wanted)
         if cause is not None:
             return cause, edit
     for edit in ranked:
-        if all(_overlap(one, other) for one, other in zip(token_hash(edit), wanted, strict=True)):
+        if all(_overlap(one, other) for one, other in zip(tokens_of(edit), wanted, strict=True)):
             return CUT, edit
     return ELSEWHERE, ranked[0]
 
 
-def _similarity(form: Form, wanted: Form) -> float:
-    return sum(Levenshtein.normalized_similarity(one, other) for one, other in zip(form, wanted, strict=True))
+def _similarity(tokens: EditTokens, wanted: EditTokens) -> float:
+    return sum(Levenshtein.normalized_similarity(one, other) for one, other in zip(tokens, wanted, strict=True))
 
 
-def _small_difference(form: Form, wanted: Form) -> str | None:
-    """What tells two forms apart if it is only names, only literals, or only where tokens begin."""
-    if tuple(map("".join, form)) == tuple(map("".join, wanted)):
+def _small_difference(tokens: EditTokens, wanted: EditTokens) -> str | None:
+    """What tells two texts apart if it is only names, only literals, or only where tokens begin."""
+    if tuple(map("".join, tokens)) == tuple(map("".join, wanted)):
         return TOKENS
-    if tuple(map(len, form)) != tuple(map(len, wanted)):
+    if tuple(map(len, tokens)) != tuple(map(len, wanted)):
         return None
-    pairs = [pair for one, other in zip(form, wanted, strict=True) for pair in zip(one, other, strict=True)]
+    pairs = [pair for one, other in zip(tokens, wanted, strict=True) for pair in zip(one, other, strict=True)]
     different = [(one, other) for one, other in pairs if one != other]
     if all(_NAME.fullmatch(one) and _NAME.fullmatch(other) and _is_renaming(one, other) for one, other in different):
         return NAMES
@@ -247,7 +247,7 @@ def _example(finding: Finding) -> Iterator[str]:
     sides: Mapping[str, Edit | None] = {"theirs": finding.reference, "ours": finding.nearest}
     for whose, edit in sides.items():
         if edit is not None:
-            for mark, tokens in zip("-+", token_hash(edit), strict=True):
+            for mark, tokens in zip("-+", tokens_of(edit), strict=True):
                 yield printable(f"        {whose:<6} {mark} {' '.join(tokens)}")
 
 

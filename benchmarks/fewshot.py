@@ -101,7 +101,7 @@ def _by_rule(shown: Sequence[Edit], tests: Sequence[Edit]) -> list[Verdict]:
     rules = [each.rule for each in make_rules(shown) if isinstance(each.rule, InducedRule)]
     examples = {edit.id: example for edit in tests if (example := edit_example(edit)) is not None}
     found: dict[str, Verdict] = {}
-    # Of several rules, the most supported one that fires decides.
+    # Of several rules, the most supported one that matches decides.
     for verification in verify(rules, list(examples.values())):
         for ids, verdict in ((verification.support, Verdict.RIGHT), (verification.conflicts, Verdict.WRONG)):
             for identity in ids:

@@ -22,6 +22,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -35,8 +36,9 @@ from editvec.core.text import FileText
 from editvec.evaluation.assisted import AssistedScore, assist
 from editvec.evaluation.sweeps import SweepScore, score_sweep
 from editvec.mining.sweeps import Sweep, cut_lone_edits, cut_sweeps
-from editvec.suggest.complete import LIKELY, POSSIBLE, complete
-from editvec.suggest.replay import CommitHunks, commit_hunks, shown_and_targets, with_sites
+from editvec.suggest.complete import LIKELY, POSSIBLE, complete, typed_example
+from editvec.suggest.intents import shown_edits
+from editvec.suggest.replay import CommitHunks, commit_hunks, shown_and_targets, with_hunks, with_sites
 from editvec.suggest.scorer import load_scorer
 from editvec.syntax.languages import language_of
 from editvec.syntax.token import decode, encode
@@ -56,17 +58,12 @@ MAX_BYTES = 400_000
 """Maximum size of a file that is searched."""
 MAX_ASSISTED_SITES = 20
 OURS = "editvec"
+TYPED = "… typed example"
+WITH_OTHERS = "… with the commit's other edits"
+OWN = (OURS, WITH_OTHERS, TYPED)
 
 System = Callable[..., list[Suggestion]]
 """`complete`, or a function with the same arguments."""
-SYSTEMS: dict[str, System] = {
-    # Without a minimum, so that one run gives the figures for every threshold.
-    OURS: partial(complete, minimum=0.0),
-    "search and replace": search_and_replace,
-    "… in the same folder": partial(search_and_replace, same_folder=True),
-    "… with a token of context": partial(search_and_replace, context=1),
-}
-ASSISTED: dict[str, System] = {OURS: complete, "search and replace": search_and_replace}
 
 
 class Subject(NamedTuple):
@@ -134,20 +131,47 @@ def demonstrations(before: Iterable[File], now: Iterable[File]) -> list[Demonstr
     return [Demonstration(old.path, old.data, new.data) for old, new in pairs if old.data is not new.data]
 
 
-def show(replayed: Replayed, k: int) -> list[File]:
-    """Return the files with k places of the sweep changed."""
+def show(replayed: Replayed, k: int, *, others: bool = False) -> list[File]:
+    """Return the files with k places of the sweep changed; with `others`, the other edits of its commit, too.
+
+    Of these, only edits that keep the number of lines are made.
+    """
     sites = defaultdict(list)
     for site in shown_and_targets(replayed.sweep, k)[0]:
         sites[site.path].append(site)
-    return [
-        file._replace(data=with_sites(file.data, sites[file.path])) if file.path in sites else file
-        for file in replayed.files
+    lines = {(site.path, site.line) for site in replayed.sweep.sites}
+    now = []
+    for file in replayed.files:
+        data = with_sites(file.data, sites[file.path]) if file.path in sites else file.data
+        beside = replayed.hunks.get(file.path, ()) if others else ()
+        free = [hunk for hunk in beside if not any((file.path, line) in lines for line in hunk.lines)]
+        now.append(file._replace(data=with_hunks(data, free)) if sites.get(file.path) or free else file)
+    return now
+
+
+def from_typed(shown: Sequence[Demonstration], files: Sequence[File], **options: Any) -> list[Suggestion]:
+    """Return the suggestions for edits without the files in which they were made, as a person would type them."""
+    typed = [
+        typed_example(edit.text_before, edit.text_after, each.path) for each in shown for edit in shown_edits(each)
     ]
+    return complete(typed, files, **options)
 
 
-def score(replayed: Replayed, system: System, k: int) -> SweepScore:
+SYSTEMS: dict[str, System] = {
+    # Without a minimum, so that one run gives the figures for every threshold.
+    OURS: partial(complete, minimum=0.0),
+    WITH_OTHERS: partial(complete, minimum=0.0),
+    TYPED: partial(from_typed, minimum=0.0),
+    "search and replace": search_and_replace,
+    "… in the same folder": partial(search_and_replace, same_folder=True),
+    "… with a token of context": partial(search_and_replace, context=1),
+}
+ASSISTED: dict[str, System] = {OURS: complete, "search and replace": search_and_replace}
+
+
+def score(replayed: Replayed, system: System, k: int, *, others: bool = False) -> SweepScore:
     """Return the score of what a system suggests after k places were shown."""
-    now = show(replayed, k)
+    now = show(replayed, k, others=others)
     start = time.perf_counter()
     suggestions = system(demonstrations(replayed.files, now), now)
     return score_sweep(
@@ -181,27 +205,48 @@ class Measured(NamedTuple):
     """The scores of single edits in commits without a sweep."""
 
 
-def measure(subjects: Iterable[Subject], options: argparse.Namespace) -> Measured:
-    """Replay the sweeps of all repositories, one repository after the other."""
+def measure(subjects: Sequence[Subject], options: argparse.Namespace) -> Measured:
+    """Replay the sweeps of all repositories, each repository in one process."""
     measured = Measured(defaultdict(list), defaultdict(list), [])
-    for subject in subjects:
-        start = time.perf_counter()
-        sweeps = cut_sweeps(subject.repository, subject.endings, most=options.most)
-        chosen = [sweep for sweep in sweeps if len(sweep.sites) <= MAX_ASSISTED_SITES][: options.assisted]
-        for replayed in replay(subject, sweeps):
-            for k in options.k:
-                if len(replayed.sweep.sites) > k:
-                    for name in options.systems:
-                        measured.scores[name, k].append(score(replayed, SYSTEMS[name], k))
-            helped = replayed.sweep in chosen and replayed.can_be_shown
-            for name in (each for each in ASSISTED if helped and each in options.systems):
-                measured.assisted[name].append(assisted(replayed, ASSISTED[name]))
-        if OURS in options.systems:
-            lone = cut_lone_edits(subject.repository, subject.endings, most=options.silence)
-            single = (replayed for replayed in replay(subject, lone) if replayed.can_be_shown)
-            measured.silence.extend(score(replayed, SYSTEMS[OURS], 1) for replayed in single)
-        print(f"{subject.name}: {len(sweeps)} sweeps, {time.perf_counter() - start:.0f} s", file=sys.stderr)
+    with ProcessPoolExecutor(options.processes) as pool:
+        for each in pool.map(partial(measure_one, options=options), subjects):
+            for key, scores in each.scores.items():
+                measured.scores[key] += scores
+            for name, loops in each.assisted.items():
+                measured.assisted[name] += loops
+            measured.silence.extend(each.silence)
     return measured
+
+
+def measure_one(subject: Subject, options: argparse.Namespace) -> Measured:
+    """Replay the sweeps of a repository."""
+    measured = Measured(defaultdict(list), defaultdict(list), [])
+    start = time.perf_counter()
+    if options.scorer:
+        use_scorer(options.scorer)
+    sweeps = cut_sweeps(subject.repository, subject.endings, most=options.most)
+    chosen = [sweep for sweep in sweeps if len(sweep.sites) <= MAX_ASSISTED_SITES][: options.assisted]
+    for replayed in replay(subject, sweeps):
+        for k in options.k:
+            if len(replayed.sweep.sites) > k:
+                for name in options.systems:
+                    measured.scores[name, k].append(score(replayed, SYSTEMS[name], k, others=name == WITH_OTHERS))
+        helped = replayed.sweep in chosen and replayed.can_be_shown
+        for name in (each for each in ASSISTED if helped and each in options.systems):
+            measured.assisted[name].append(assisted(replayed, ASSISTED[name]))
+    if OURS in options.systems:
+        lone = cut_lone_edits(subject.repository, subject.endings, most=options.silence)
+        single = (replayed for replayed in replay(subject, lone) if replayed.can_be_shown)
+        measured.silence.extend(score(replayed, SYSTEMS[OURS], 1) for replayed in single)
+    print(f"{subject.name}: {len(sweeps)} sweeps, {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+    return measured
+
+
+def use_scorer(file: Path) -> None:
+    """Score by a file in place of the packaged scorer."""
+    for systems in (SYSTEMS, ASSISTED):
+        for name in set(systems) & {*OWN}:
+            systems[name] = partial(systems[name], scorer=load_scorer(file))
 
 
 def rows_of(measured: Measured) -> Iterator[dict[str, Any]]:
@@ -211,7 +256,7 @@ def rows_of(measured: Measured) -> Iterator[dict[str, Any]]:
             row = {"what": "sweep", "system": name} | each.as_json()
             counts = {"possible": each.counts(POSSIBLE)._asdict(), "likely": each.counts(LIKELY)._asdict()}
             # The thousands of places of a search are not worth keeping one by one.
-            yield row | counts if name == OURS else row | {"changes": []} | {"all": each.counts()._asdict()}
+            yield (row | counts if name in OWN else row | {"changes": []} | {"all": each.counts()._asdict()})
     for name, loops in measured.assisted.items():
         for loop in loops:
             yield {"what": "assisted", "system": name} | loop.as_json()
@@ -230,6 +275,7 @@ def read_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("-k", type=int, nargs="+", default=[1, 3], help="numbers of places shown")
     parser.add_argument("--assisted", type=int, default=10, help="sweeps per repository that a person finishes")
     parser.add_argument("--silence", type=int, default=20, help="commits without a sweep per repository")
+    parser.add_argument("--processes", type=int, default=2, help="number of processes")
     parser.add_argument("-o", "--out", type=Path, help="file of JSON lines for everything that was measured")
     return parser.parse_args(arguments)
 
@@ -246,21 +292,18 @@ def main() -> None:
         if not endings:
             raise SystemExit(f"{name}: give the endings of its files, such as {name}:py.")
         subjects.append(Subject(name, find_clone(options.clones, name), tuple(endings.split(","))))
-    if options.scorer:
-        for systems in (SYSTEMS, ASSISTED):
-            systems[OURS] = partial(systems[OURS], scorer=load_scorer(options.scorer))
     start = time.perf_counter()
     measured = measure(subjects, options)
     if options.out:
         options.out.write_text("".join(json.dumps(row) + "\n" for row in rows_of(measured)), encoding="utf-8")
     for (name, k), scores in measured.scores.items():
-        print(tables.metrics_table(name, k, scores, tables.levels(POSSIBLE, LIKELY) if name == OURS else {"all": 0.0}))
+        print(tables.metrics_table(name, k, scores, tables.levels(POSSIBLE, LIKELY) if name in OWN else {"all": 0.0}))
     for (name, k), scores in measured.scores.items():
         if name == OURS:
             print(tables.details(k, scores, POSSIBLE, LIKELY))
     print(tables.assisted_table(measured.assisted))
     print(tables.silence_table(measured.silence, POSSIBLE, LIKELY))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
     print(f"{time.perf_counter() - start:.0f} s in all; peak memory {peak:.0f} MB")
 
 

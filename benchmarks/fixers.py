@@ -2,12 +2,15 @@
 
     python benchmarks/fixers.py --data DATA --k 1 3 10 --draws 2
     python benchmarks/fixers.py --data DATA --k 3 10 --draws 1 --editor packaged
+    python benchmarks/fixers.py --data DATA --language python --k 1 3 --draws 1 --finish --held-out
 
 Only the official site counts, because a file holds one fix and a rule may correctly match at others; these are counted
 as "besides". A site is exact if the file equals the official fixer's result byte for byte. It counts as "+white space"
 if only white space differs (the official fixers also re-indent lines; a rule does not change them), as "alone" if no
 rule matches there, and as wrong if a rule writes something else. With `--editor`, a trained model is used where no rule
-matches, as in `editvec apply --like BEFORE AFTER --editor`, and its results are counted separately.
+matches, as in `editvec apply --like BEFORE AFTER --editor`, and its results are counted separately. With `--finish`,
+the k files are shown as `editvec finish` sees them, and what is at least possible is written in place of rules. With
+`--held-out`, only the rules are used that no threshold was ever chosen on.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from typing import Any
 
 import orjson
 
-from editvec.core.edit import Edit
+from editvec.core.edit import Demonstration, Edit
 from editvec.core.match import Match
 from editvec.core.splice import apply_matches, disjoint
 from editvec.neural.model import EditModel, folder_of, load
@@ -34,6 +37,7 @@ from editvec.rules.induction import induce
 from editvec.rules.rule import InducedRule, dump
 from editvec.rules.sites import RuleExample, num_common
 from editvec.rules.verification import VerifiedRule, same_tokens
+from editvec.suggest.complete import complete
 from editvec.suggest.editor import finder_like
 from editvec.suggest.few_shot import FewShotEditor
 from editvec.suggest.match import Finder
@@ -41,17 +45,23 @@ from editvec.syntax import languages
 from editvec.syntax.languages import Language
 from editvec.syntax.snippet import snippet_edit
 from editvec.syntax.treesitter import Parsed
+from editvec.vcs.worktree import File
 
-CSHARP = languages.get("csharp")
+FILES = {"csharp": "csharp_fixers_files.jsonl.gz", "python": "python_fixers_files.jsonl.gz"}
+ENDINGS = {"csharp": "cs", "python": "py"}
+TUNED = frozenset(
+    "CA2007 RCS1021 RCS1032 RCS1058 RCS1077 RCS1118 RCS1123 RCS1206 "
+    "UP004 UP008 UP024 UP030 UP031 UP032 UP034 UP039 C400 C401 C402 C405 C408 C416".split()
+)
+"""Fixers that thresholds may be chosen on."""
 VERDICTS = ("exact", "spaced", "alone", "wrong")
 
 
-def example_of(row: dict[str, Any]) -> RuleExample:
+def example_of(row: dict[str, Any], language: Language) -> RuleExample:
     """A file of a fixer, which could have fixed more of it."""
-    assert isinstance(CSHARP, Language)
     before, after = row["before"].encode(), row["after"].encode()
     return RuleExample(
-        row["id"], CSHARP, before, after, changed(before, after), changed(after, before), one_of_many=True
+        row["id"], language, before, after, changed(before, after), changed(after, before), one_of_many=True
     )
 
 
@@ -67,8 +77,24 @@ def judge(rules: Sequence[VerifiedRule], tests: Sequence[RuleExample]) -> list[t
         return [("alone", 0, "") for _ in tests]
     written = [each.rule.as_dict() for each in rules if isinstance(each.rule, InducedRule)]
     text = "---\n".join(dump({**rule, "id": str(at)}) for at, rule in enumerate(written))
-    found = astgrep.scan(text, [test.before for test in tests], "csharp")
+    found = astgrep.scan(text, [test.before for test in tests], tests[0].language.name)
     return [_verdict(test, matches) for test, matches in zip(tests, found, strict=True)]
+
+
+def judge_finish(shown: Sequence[RuleExample], tests: Sequence[RuleExample]) -> list[tuple[str, int, str]]:
+    """The same for what finishing the edits of whole files would write, each test by itself."""
+    verdicts = []
+    for test in tests:
+        ending = ENDINGS[test.language.name]
+        demonstrations = [
+            Demonstration(f"shown/{at}.{ending}", each.before, each.after) for at, each in enumerate(shown)
+        ]
+        file = File(f"test/file.{ending}", test.language.name, test.before)
+        matches = [
+            Match("0", each.start, each.end, each.before, each.after) for each in complete(demonstrations, [file])
+        ]
+        verdicts.append(_verdict(test, matches))
+    return verdicts
 
 
 def judge_editor(find: Finder, tests: Sequence[RuleExample]) -> list[tuple[str, int, str]]:
@@ -129,16 +155,21 @@ def main() -> None:
         "--sure", type=float, default=0.8, help="minimum estimated probability that the editor is correct"
     )
     parser.add_argument("--fixers", nargs="*", help="names of the fixers to use; the default is all")
+    parser.add_argument("--language", default="csharp", choices=list(FILES), help="language of the files")
+    parser.add_argument("--finish", action="store_true", help="finish the edits of the files, without rules")
+    parser.add_argument("--held-out", action="store_true", help="use only fixers that nothing was chosen on")
     parser.add_argument("--show", action="store_true", help="print the rules and the wrong results")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     groups: dict[str, list[RuleExample]] = defaultdict(list)
-    with gzip.open(options.data / "csharp_fixers_files.jsonl.gz", "rb") as stream:
+    language = languages.get(options.language)
+    assert isinstance(language, Language)
+    with gzip.open(options.data / FILES[options.language], "rb") as stream:
         for line in stream:
             row = orjson.loads(line)
             fixer = row["id"].partition("_")[0]
-            if not options.fixers or fixer in options.fixers:
-                groups[fixer].append(example_of(row))
+            if (not options.fixers or fixer in options.fixers) and not (options.held_out and fixer in TUNED):
+                groups[fixer].append(example_of(row, language))
     editor = load(folder_of(options.editor)) if options.editor else None
     results = {}
     for k in options.k:
@@ -158,7 +189,7 @@ def _run(
     for draw in range(options.draws):
         order = list(examples)
         random.Random(f"{options.seed} {fixer} {draw}").shuffle(order)
-        rules = induce(order[:k])
+        rules = [] if options.finish else induce(order[:k])
         tests = order[k:]
         counts["rules"] += len(rules)
         counts["draws"] += 1
@@ -168,7 +199,7 @@ def _run(
                 print(
                     f"  {fixer} [{at}] {len(each.verification.support)}× {each.rule.summary}{inside}", file=sys.stderr
                 )
-        verdicts = judge(rules, tests)
+        verdicts = judge_finish(order[:k], tests) if options.finish else judge(rules, tests)
         shown = [edit for edit in map(edit_of, order[:k]) if edit is not None and _fits(edit, editor)]
         if editor is not None and shown:
             left = [at for at, (verdict, _, _) in enumerate(verdicts) if verdict == "alone"]

@@ -22,7 +22,7 @@ from editvec.syntax.snippet import snippet_edit
 from editvec.vectors.index import Index, arrays, open_index
 from editvec.vectors.index.building import LARGE
 from editvec.vectors.index.cells import make_cells, unit
-from editvec.vectors.index.manifest import CELLS, EDITS, FORMS, MANIFEST, UNITS, VECTORS, VERSION, Manifest
+from editvec.vectors.index.manifest import CELLS, EDITS, MANIFEST, TOKEN_HASHES, UNITS, VECTORS, VERSION, Manifest
 from editvec.vectors.index.rows import EditRows
 from wall import seconds
 
@@ -102,7 +102,7 @@ def _build(folder: Path, rows: int, dim: int) -> None:
         vectors = vectors + chance.normal(size=(size, dim)).astype(np.float32)
         arrays.append(folder / VECTORS, start, vectors)
         arrays.append(folder / UNITS, start, unit(vectors))
-        arrays.append(folder / FORMS, start, np.arange(start, start + size, dtype=np.uint64))
+        arrays.append(folder / TOKEN_HASHES, start, np.arange(start, start + size, dtype=np.uint64))
         EditRows(folder / EDITS, start).append([replace(one, id=f"edit{row}") for row in range(start, start + size)])
     manifest = Manifest(VERSION, "tfidf", "", dim, rows, complete=True)
     if rows >= LARGE:

@@ -1,4 +1,4 @@
-"""Builds the demo's repository: a small shop in C#, Python and Markdown, with the history of a year.
+"""Build the repository of the demo: a small shop in C#, Python and Markdown, with the history of a year.
 
 Four people keep making the same few edits, as teams do, and leave some places for later. The commits are made with
 git itself, with fixed names and dates, so that the history is the same every time.
@@ -304,7 +304,7 @@ def total(found, currency=None):
 """
 
 SERVICES = ("Invoice", "Parcel", "Voucher", "Supplier", "Refund")
-"""Each with a class, its tests and a tool; people get round to the first three."""
+"""The services, each with a class, its tests and a tool; the first three are tidied, the others left as they are."""
 
 # (who, days later, message, [(file, old, new), …]); an old text of "" puts the new one into an empty file.
 HISTORY: list[tuple[int, int, str, list[tuple[str, str, str]]]] = [
@@ -380,7 +380,7 @@ HISTORY: list[tuple[int, int, str, list[tuple[str, str, str]]]] = [
 
 
 def tidying(name: str, first: int) -> list[tuple[int, int, str, list[tuple[str, str, str]]]]:
-    """What people do to a service when they get round to it."""
+    """Return the commits in which people tidy a service."""
     code, tests, tool = f"src/{name}s.cs", f"tests/{name}sTests.cs", f"tools/{name.lower()}s.py"
     return [
         (first % 4, 2, f"{name}s: null-conditional", [
@@ -410,7 +410,7 @@ def tidying(name: str, first: int) -> list[tuple[int, int, str, list[tuple[str, 
 
 
 def services() -> list[tuple[int, int, str, list[tuple[str, str, str]]]]:
-    """The second half of the year: one service after the other, then some of them tidied."""
+    """Return the commits of the second half of the year: the services are added, then some of them tidied."""
     templates = (("src/NAMEs.cs", SERVICE), ("tests/NAMEsTests.cs", SERVICE_TESTS))
     history = [
         (number % 4, 3, f"{name}s", [
@@ -425,7 +425,7 @@ def services() -> list[tuple[int, int, str, list[tuple[str, str, str]]]]:
 
 
 def build(folder: Path) -> int:
-    """Makes the repository; how many commits it has."""
+    """Make the repository, and return the number of its commits."""
     folder.mkdir(parents=True)
     _git(folder, "init", "--quiet", "--initial-branch=main")
     when = datetime(2025, 1, 6, 9, 30, tzinfo=UTC)

@@ -11,22 +11,21 @@ import random
 import tomllib
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any
 
 import click
-import numpy as np
 
 from editvec.data.artifacts import ARTIFACTS, write_manifest
 from editvec.mining.sweeps import cut_lone_edits, cut_sweeps
-from editvec.suggest.replay import Verdict
 from editvec.suggest.scorer import FILE
 from editvec.training.replayed import ReplayedRows, TreeReader, replay_rows
-from editvec.training.scorer import ScorerRows, fit_scorer
+from editvec.training.scorer import fit_scorer
+from editvec.training.scorer_rows import read_rows, save_rows
 from editvec.vcs.git import open_repository
 
 HERE = Path(__file__).parent
+MOST_WRONG = 150
+"""Maximum number of rows of a replay that are not useful."""
 PACKAGED = ARTIFACTS / "scorer"
-VERDICTS = tuple(Verdict)
 
 
 @click.command()
@@ -46,7 +45,7 @@ def main(clones: Path, work: Path, processes: int, out: Path) -> None:
         ]
         for task in as_completed(tasks):
             click.echo(task.result())
-    rows = read_rows(sorted(work.glob("*.npz")))
+    rows = read_rows(sorted(work.glob("*.npz"))).thinned(MOST_WRONG)
     scorer, _ = fit_scorer(rows)
     out.mkdir(parents=True, exist_ok=True)
     scorer.save(out / FILE)
@@ -69,19 +68,9 @@ def make_rows(clones: Path, name: str, endings: list[str], num_sweeps: int, num_
     reader.close()
     if not found:
         return f"{name}: nothing"
-    arrays: dict[str, Any] = {
-        "features": np.concatenate([each.features for each in found]),
-        "verdicts": np.array([VERDICTS.index(verdict) for each in found for verdict in each.verdicts], np.int8),
-        "weights": np.concatenate([each.weights for each in found]),
-        "replays": np.repeat(np.arange(len(found)), [len(each.verdicts) for each in found]),
-        "num_shown": np.repeat([each.num_shown for each in found], [len(each.verdicts) for each in found]),
-        "is_sweep": np.repeat([each.is_sweep for each in found], [len(each.verdicts) for each in found]),
-    }
-    partial = file.with_suffix(".partial")
-    with partial.open("wb") as stream:
-        np.savez_compressed(stream, **arrays)
-    partial.replace(file)
-    return f"{name}: {len(sweeps)} sweeps and lone edits, {len(found)} replays, {len(arrays['verdicts']):,} rows"
+    save_rows(file, found)
+    num_rows = sum(len(each.verdicts) for each in found)
+    return f"{name}: {len(sweeps)} sweeps and lone edits, {len(found)} replays, {num_rows:,} rows"
 
 
 def find_clone(clones: Path, name: str) -> Path:
@@ -91,24 +80,6 @@ def find_clone(clones: Path, name: str) -> Path:
         if (clones / place).is_dir():
             return clones / place
     raise click.ClickException(f"there is no clone of {name} in {clones}. Clone it, or take it out of scorer.toml.")
-
-
-def read_rows(files: list[Path]) -> ScorerRows:
-    """Reads the rows of all repositories."""
-    parts, replays, first = [], [], 0
-    for file in files:
-        with np.load(file, allow_pickle=False) as arrays:
-            parts.append({name: arrays[name] for name in arrays.files})
-        replays.append(parts[-1]["replays"] + first)
-        first = int(replays[-1].max()) + 1
-    useful = [VERDICTS.index(verdict) for verdict in VERDICTS if verdict.is_useful]
-    return ScorerRows(
-        np.concatenate([each["features"] for each in parts]),
-        np.isin(np.concatenate([each["verdicts"] for each in parts]), useful),
-        np.concatenate([each["weights"] for each in parts]).astype(np.float64),
-        np.concatenate(replays).astype(np.int64),
-        np.repeat(np.arange(len(parts)), [len(each["verdicts"]) for each in parts]),
-    )
 
 
 if __name__ == "__main__":

@@ -12,16 +12,23 @@ from typing import Any
 
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-_MISSING = "no Chromium on this machine: apt-get install chromium"
+NAMES = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "C:/Program Files/Google/Chrome/Application/chrome.exe",
+)
+INSTALL = {"darwin": "brew install --cask google-chrome", "win32": "winget install Google.Chrome"}
 
 
 def _chromium() -> str:
-    """Return the path of the browser. Without one, a test is skipped; in CI on Linux it fails."""
+    """Return the path of the browser. Without one, a test is skipped, and fails in CI."""
     path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None and os.environ.get("CI") and sys.platform == "linux":
-        pytest.fail(_MISSING)
-    return path or pytest.skip(_MISSING)
+    missing = f"no Chromium on this machine: {INSTALL.get(sys.platform, 'apt-get install chromium')}"
+    if path is None and os.environ.get("CI"):
+        pytest.fail(missing)
+    return path or pytest.skip(missing)
 
 
 @contextmanager

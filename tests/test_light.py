@@ -61,6 +61,8 @@ RUN = (
     "find -C SHOP --patterns learned",
     "apply -C SHOP --patterns learned 1 --everywhere",
     "apply --like|return a == null ? null : a.B;|return a?.B;|--language|csharp|SHOP/src",
+    "finish -C SHOP",
+    "finish -C SHOP -U",
     "undo -C SHOP",
     "serve -C SHOP --patterns learned",
     "rule --edits edits.jsonl.gz --json",
@@ -103,6 +105,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, st
     folder = tmp_path_factory.mktemp("light")
     shop = folder / "shop"
     subprocess.run([sys.executable, str(ROOT / "examples" / "demo_history.py"), str(shop)], check=True)
+    for name in ("Invoices", "Parcels"):  # an edit that was begun
+        file = shop / "src" / f"{name}.cs"
+        file.write_text(file.read_text().replace('"loaded " + id', '$"loaded {id}"'))
     calls = [*RUN, *REFUSED]
     given = json.dumps([EXTRAS, [parsed(call, shop) for call in calls]])
     done = subprocess.run([sys.executable, "-c", CHILD], input=given, capture_output=True, text=True, cwd=folder)
@@ -117,6 +122,11 @@ def test_a_verb_runs(call: str, answers: dict[str, tuple[Any, str, str]]) -> Non
     code, out, err = answers[call]
     assert code == 0, err
     assert out or err
+
+
+def test_an_edit_is_finished_and_taken_back(answers: dict[str, tuple[Any, str, str]]) -> None:
+    assert "3 places in 3 files written" in answers["finish -C SHOP -U"][1]
+    assert "3 places in 3 files taken back" in answers["undo -C SHOP"][1]
 
 
 @pytest.mark.parametrize("call", REFUSED)

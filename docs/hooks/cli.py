@@ -22,7 +22,7 @@ SCHEMAS_PAGE = "reference/schemas.md"
 EXPERIMENT = re.compile(r"\d{4}-\d{2}-\d{2}-[a-z0-9-]+\.md")
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Learn and apply", ("learn", "find", "apply", "undo", "rule", "serve")),
+    ("Finish, learn and apply", ("finish", "learn", "find", "apply", "undo", "rule", "serve", "lsp")),
     ("Edit files", ("mine", "show", "draw", "stats", "convert", "split", "cache")),
     ("Models", ("train", "evaluate", "edit")),
     ("Edit vectors", ("encode", "neighbours", "cluster", "map", "probe", "transfer", "rate")),
@@ -53,14 +53,16 @@ def schemas_page() -> str:
 
     from editvec.neural.config import ModelConfig
     from editvec.patterns.document import PatternsDocument
+    from editvec.suggest.document import FinishDocument
     from editvec.training.config import Config
 
     kinds: tuple[tuple[str, type], ...] = (
         ("`patterns.json`", PatternsDocument),
+        ("`finish --json`", FinishDocument),
         ("`config.toml` of a run", Config),
         ("`config.toml` of a model", ModelConfig),
     )
-    parts = ["# Schemas\n", "JSON schemas, made from the types that read and write these files.\n"]
+    parts = ["# Schemas\n", "JSON schemas, made from the types that read and write these files and outputs.\n"]
     for title, kind in kinds:
         schema = json.dumps(msgspec.json.schema(kind), indent=2)
         parts.append(f"## {title}\n\n```json\n{schema}\n```\n")

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from editvec.suggest.rule import rule
     from editvec.training.training import train
     from editvec.ui.draw import draw
+    from editvec.ui.lsp.serving import lsp
     from editvec.ui.map import map
     from editvec.ui.rate import rate
     from editvec.ui.serve import serve
@@ -69,6 +70,7 @@ __all__ = [
     "finish",
     "learn",
     "load",
+    "lsp",
     "map",
     "mine",
     "neighbours",
@@ -101,6 +103,7 @@ _MODULES = {
     "finish": "suggest.finish",
     "learn": "patterns.learn",
     "load": "neural.model",
+    "lsp": "ui.lsp.serving",
     "map": "ui.map",
     "mine": "mining.mine",
     "neighbours": "vectors.neighbours",

@@ -13,14 +13,20 @@ from editvec.cli import app
 
 PRINTING = frozenset("as_json by_label check help interactive output pruned".split())
 """Options that say how results are printed, or which exit code they give."""
-PRINTING_OF = {"cluster": {"show"}, "stats": {"most"}, "undo": {"listing"}}
+PRINTING_OF = {
+    "cluster": {"show"},
+    "finish": {"diff", "explain"},
+    "lsp": {"stdio"},
+    "stats": {"most"},
+    "undo": {"listing"},
+}
 SPELT = {
     "apply": {"arguments": {"rule", "paths"}, "interactive": {"choose"}},
     "edit": {"befores": {"like"}, "afters": {"like"}},
     "show": {"skip_bad": {"damage"}},
 }
 """What the command line takes in another form than the function."""
-CALLBACKS = frozenset("choose notice progress ready watch".split())
+CALLBACKS = frozenset("choose decide notice progress ready watch".split())
 """What only a function can be given: somebody to tell, or to ask."""
 ONLY_LIBRARY = {"edit": {"vector"}, "learn": {"report"}}
 NO_FUNCTION = {"completion"}

@@ -18,7 +18,7 @@ from editvec.training.config import Config, TrainingConfig
 from tests.neural.edits import small_config
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "demo_history.py"
-ENDLESS = {"rate", "serve"}
+ENDLESS = {"lsp", "rate", "serve"}
 """They run until they are stopped; their examples are not run."""
 NEEDS_DATA = {"reproduce"}
 VERBS = sorted(set(editvec._MODULES) - {"EditModel"})

@@ -33,7 +33,7 @@ def test_the_verb(tmp_path: Path) -> None:
     assert (repo.path / "src/A.cs").read_text() == WRITTEN
     assert "apply  4 places in 2 files\n" in run("undo", "--list", "-C", repo.path / "src").stdout
     (row,) = json.loads(run("undo", "--list", "--json", cwd=repo.path).stdout)
-    assert (row["verb"], row["num_files"], row["num_places"], row["is_undone"]) == ("apply", 2, 4, False)
+    assert (row["verb"], row["num_files"], row["num_edits"], row["is_undone"]) == ("apply", 2, 4, False)
     assert (repo.path / "src/A.cs").read_text() == WRITTEN
     assert run("undo", cwd=repo.path).stdout.startswith("4 places in 2 files taken back (apply of ")
     assert "(undone)" in run("undo", "--list", cwd=repo.path).stdout
@@ -51,7 +51,7 @@ def test_the_verb_says_what_it_refuses(tmp_path: Path) -> None:
     done = run("undo", cwd=repo.path, code=1)
     assert "A.cs: 2 places not taken back: the file does not exist any more." in done.stderr
     assert "Nothing was changed. To go on to the run before, move " in done.stderr
-    assert json.loads(run("undo", "--json", cwd=repo.path, code=1).stdout)["refused"][0]["num_places"] == 2
+    assert json.loads(run("undo", "--json", cwd=repo.path, code=1).stdout)["refused"][0]["num_edits"] == 2
     repo.write({"A.cs": WRITTEN})
     assert "2 places in 1 file taken back" in run("undo", cwd=repo.path).stdout
     assert (repo.path / "A.cs").read_text() == CODE
@@ -77,7 +77,7 @@ def test_learn_takes_a_folder_that_holds_only_the_journal(tmp_path: Path) -> Non
     run("learn", "--model", "none", "--workers", "1", cwd=repo.path)
     run("learn", "--model", "none", "--workers", "1", cwd=repo.path)
     assert (repo.path / ".editvec/patterns.json").is_file()
-    assert undo(repo.path).num_places == 2
+    assert undo(repo.path).num_edits == 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from editvec.core.errors import BadInputError, UserError
-from editvec.data.artifacts import ARTIFACTS, MANIFEST, artifact, digests_of, read_manifest, write_manifest
+from editvec.data.artifacts import ARTIFACTS, MANIFEST, artifact, check_files, digests_of, read_manifest, write_manifest
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in ARTIFACTS.iterdir() if path.is_dir()))
@@ -32,6 +32,19 @@ def test_a_damaged_manifest_is_one_line(tmp_path: Path, content: str) -> None:
     (tmp_path / MANIFEST).write_text(content)
     with pytest.raises(BadInputError, match="not the manifest of an artifact"):
         read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize("damage", [b"x", b""])
+def test_a_file_that_was_changed_is_one_line(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / "a.bin").write_bytes(b"whole")
+    write_manifest(tmp_path, "text", "by hand")
+    check_files(tmp_path)
+    (tmp_path / "a.bin").write_bytes(damage)
+    with pytest.raises(BadInputError, match=r"a\.bin: the file differs from the manifest"):
+        check_files(tmp_path)
+    (tmp_path / "a.bin").unlink()
+    with pytest.raises(BadInputError, match=r"a\.bin"):
+        check_files(tmp_path)
 
 
 def test_an_artifact_that_is_missing_is_one_line() -> None:

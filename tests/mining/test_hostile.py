@@ -81,6 +81,24 @@ COMMANDS = {
     "init.templateDir": "{hooks}",
     "merge.x.driver": "{program}",
     "interactive.diffFilter": "{program}",
+    "filter.lfs.clean": "{program}",
+    "filter.lfs.smudge": "{program}",
+    "filter.lfs.process": "{program}",
+    "lfs.customtransfer.x.path": "{program}",
+    "gpg.openpgp.program": "{program}",
+    "gpg.ssh.defaultKeyCommand": "{program}",
+    "credential.https://example.org.helper": "!{program}",
+    "diff.x.cachetextconv": "true",
+    "difftool.x.cmd": "{program}",
+    "mergetool.x.cmd": "{program}",
+    "alias.diff": "!{program}",
+    "alias.diff-files": "!{program}",
+    "alias.check-attr": "!{program}",
+    "alias.ls-tree": "!{program}",
+    "fsmonitor.socketDir": "{hooks}",
+    "core.untrackedCache": "true",
+    "maintenance.auto": "true",
+    "gc.auto": "1",
     "trace2.eventTarget": "{marker}",
     "trace2.normalTarget": "{marker}",
 }
@@ -322,6 +340,27 @@ def test_no_verb_runs_a_program(still: Repo, marker: Path, tmp_path: Path, monke
     editvec("apply", "--like", "class B { }", "class C { }", "-U", "b.cs")
     assert "is None" in editvec("show", out).stdout
     editvec("stats", out)
+    shown = (still.path / "rule.py").read_text().replace("a0 is None", "a0 is not None", 1)
+    (still.path / "rule.py").write_text(shown)
+    assert json.loads(editvec("finish", "--json").stdout)["edits"]
+    editvec("finish", "--json", "--changed-since", "HEAD~1")
+    editvec("finish", "--json", "--commit", "HEAD~1")
+    editvec("finish", "--json", "--staged")
+    editvec("finish", "-U")
+    editvec("undo")
+    editvec("undo", "--list")
+    assert not marker.exists()
+
+
+def test_objects_of_another_repository_are_only_read(still: Repo, marker: Path, tmp_path: Path) -> None:
+    """Alternates name a folder with hooks and settings of its own."""
+    target = tmp_path / "borrowed"
+    subprocess.run(
+        ["git", "clone", "-q", "--bare", "--shared", still.path, target], check=True, env=clean_git_environment()
+    )
+    marker.unlink(missing_ok=True)
+    assert (target / "objects" / "info" / "alternates").is_file()
+    assert mine(target).report.dropped["filtered"] == 5
     assert not marker.exists()
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from editvec.core.errors import UserError
+from editvec.core.errors import BadInputError
 from editvec.mining import sweeps
 from editvec.mining.sweeps import (
     Sweep,
@@ -114,7 +114,7 @@ def test_sweeps_are_saved_as_lines_and_loaded_again(repo: Repo, tmp_path: Path) 
     assert load_sweeps(tmp_path / "sweeps.jsonl") == found != []
     for text in ("{}\n", "[1]\n", "x\n", '{"commit": 1, "parent": 2, "signature": 3, "places": [[1]]}\n'):
         (tmp_path / "other.jsonl").write_text(text)
-        with pytest.raises(UserError, match="not a sweep"):
+        with pytest.raises(BadInputError, match="not a sweep"):
             load_sweeps(tmp_path / "other.jsonl")
 
 

@@ -248,7 +248,7 @@ def test_the_journal_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         old, new = b"%d" % number, b"%d" % (number + 1)
         replace(repo.path, {"a.txt": (old, [TextEdit(0, len(old), new)])})
     assert len(list_runs(repo.path)) == 20
-    assert undo(repo.path).num_places == 1
+    assert undo(repo.path).num_edits == 1
     assert (repo.path / "a.txt").read_text() == "24"
     monkeypatch.setattr(journals, "MAX_JOURNAL_BYTES", 3000)
     replace(repo.path, {"a.txt": (b"24", [TextEdit(0, 2, b"x")])})
@@ -258,7 +258,7 @@ def test_the_journal_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(journals, "MAX_JOURNAL_BYTES", 10)
     replace(repo.path, {"a.txt": (b"x", [TextEdit(0, 1, b"y" * 99)])})
     assert len(run_files(repo.path / ".editvec/undo")) == 1
-    assert undo(repo.path).num_places == 1
+    assert undo(repo.path).num_edits == 1
     assert (repo.path / "a.txt").read_text() == "x"
 
 

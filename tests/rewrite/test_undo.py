@@ -95,7 +95,7 @@ def test_edits_elsewhere_are_kept(data: st.DataObject) -> None:
         expected = [theirs.get(number, line) for number, line in enumerate(LINES)]
         assert (top / "a.txt").read_bytes() == b"".join(expected)
         assert undone.refused == []
-        assert undone.num_places == len(numbers)
+        assert undone.num_edits == len(numbers)
 
 
 @given(changes(200), st.integers(0, 200))
@@ -143,7 +143,7 @@ def test_overlapping_later_edits_are_refused(tmp_path: Path) -> None:
     repo.write({"a.txt": theirs})
     undone = undo(repo.path)
     assert (repo.path / "a.txt").read_bytes() == theirs.replace(b"row 30 ", b"line 30 ")
-    assert undone.num_places == 1
+    assert undone.num_edits == 1
     ((path, places, reason),) = undone.refused
     assert (path, places) == ("a.txt", 1)
     assert "edited since" in reason
@@ -162,7 +162,7 @@ def test_a_place_that_was_copied_is_ambiguous(tmp_path: Path) -> None:
     assert (repo.path / "a.txt").read_bytes() == twice
     # Nothing was taken back, so the run can be undone when the file is as it was.
     repo.write({"a.txt": twice[: len(twice) // 2]})
-    assert undo(repo.path).num_places == 1
+    assert undo(repo.path).num_edits == 1
     assert (repo.path / "a.txt").read_bytes() == before
 
 
@@ -229,7 +229,7 @@ def test_a_place_that_became_like_another_is_not_confused_with_it(tmp_path: Path
     replace(repo.path, {"a.txt": (before, [at(before, b"aaa", b"ccc"), at(before, b"bbb", b"ccc")])})
     theirs = half + b"ccc" + half
     repo.write({"a.txt": theirs})
-    assert undo(repo.path).num_places == 0
+    assert undo(repo.path).num_edits == 0
     assert (repo.path / "a.txt").read_bytes() == theirs
 
 
@@ -240,5 +240,5 @@ def test_a_file_that_was_written_several_times_in_a_run(tmp_path: Path) -> None:
         for old, new in ((b"one", b"two"), (b"two", b"three"), (b"three", b"four")):
             write_file(repo.path / "a.txt", old, new, journal)
     undone = undo(repo.path)
-    assert (undone.files, undone.num_places, undone.refused) == (["a.txt"], 3, [])
+    assert (undone.files, undone.num_edits, undone.refused) == (["a.txt"], 3, [])
     assert (repo.path / "a.txt").read_text() == "one"

@@ -6,8 +6,9 @@ import pytest
 
 from editvec.core.splice import apply_matches
 from editvec.rules.astgrep import scan
-from editvec.rules.induction import induce, make_rules, why_not
-from editvec.rules.rule import InducedRule, load_rules
+from editvec.rules.induction import induce, make_rules, neighbours, why_not
+from editvec.rules.matching import match_rules
+from editvec.rules.rule import InducedRule, load_rules, runnable
 from editvec.rules.sites import edit_example, file_example
 from editvec.syntax.languages import Language, get
 from editvec.syntax.snippet import snippet_edit
@@ -200,8 +201,24 @@ def test_a_bare_metavariable_is_no_rule() -> None:
 
 
 def test_an_edit_that_could_go_on_for_ever_is_no_rule() -> None:
-    for _, after, _ in _rules("python", ("x = f(a)", "x = g(f(a))")):
-        assert "f(" not in after
+    examples = [snippet_edit("x = f(a)", "x = g(f(a))", "python", "e")]
+    for each in make_rules(examples):
+        assert match_rules([runnable(each.rule)], [b"x = g(f(a))\ny = g(f(b))\n"], "python") == [[]]
+
+
+def test_one_name_is_seldom_what_an_edit_is_about() -> None:
+    befores = {
+        "rust": ("let a = m.lock().unwrap();", 'let a = m.lock().expect("poisoned");', "$X.lock().unwrap()"),
+        "python": ("s = json.dumps(x)", "s = json.dumps(x, default=str)", "json.dumps($X)"),
+        "go": (
+            "r, e := http.NewRequest(m, u, nil)",
+            "r, e := http.NewRequestWithContext(c, m, u, nil)",
+            "http.NewRequest",
+        ),
+        "javascript": ('var fs = require("fs");', 'const fs = require("fs");', "var $M = require($X)"),
+    }
+    for language, (before, after, start) in befores.items():
+        assert [found[0].startswith(start) for found in _rules(language, (before, after))] == [True], language
 
 
 def test_an_expression_with_operators_is_not_torn_apart() -> None:
@@ -337,3 +354,14 @@ def test_one_example_that_only_looks_alike_does_not_stand_in_the_way() -> None:
     odd = ('throw new Late("item");', "throw new Late(nameof(item));")
     found = _rules("csharp", *pairs[:2], odd, *pairs[2:])
     assert found[0] == ('new Gone("$X")', "new Gone(nameof($X))", len(pairs))
+
+
+def test_a_rule_has_narrower_and_broader_neighbours() -> None:
+    example = edit_example(snippet_edit("var a = require(b);", "const a = require(b);", "javascript", "e"))
+    assert example is not None
+    (found,) = induce([example])
+    assert isinstance(found.rule, InducedRule)
+    narrower, broader = neighbours(found.rule, [example])
+    assert narrower is None
+    assert broader is not None and broader.rule.summary == "var $M = $X;  →  const $M = $X;"
+    assert broader.verification.holds

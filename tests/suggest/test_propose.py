@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from editvec.core.edit import Demonstration
 from editvec.core.splice import TextEdit, splice
 from editvec.suggest.intents import intents_of, shown_edits
-from editvec.suggest.locate import EditMatch, SearchedFile, locate
+from editvec.suggest.locate import locate
 from editvec.suggest.propose import propose
+from editvec.suggest.searched import EditMatch, SearchedFile
 
 LINES = (
     "    int total = getPrice(order, 3);",

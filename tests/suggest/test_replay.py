@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -16,7 +17,9 @@ from editvec.suggest.replay import (
     is_contained,
     judge,
     line_changes,
+    most_similar,
     shown_and_targets,
+    with_hunks,
     with_sites,
 )
 from editvec.vcs.git import open_repository
@@ -153,3 +156,19 @@ def test_sites_are_written_line_by_line_with_the_line_ends_of_the_file() -> None
     sites = [SweepSite("a", 2, "b", "B"), SweepSite("a", 3, "c\r", "C\r"), SweepSite("a", 4, "d", "D")]
     assert with_sites(b"a\nb\r\nc\r\nd", sites) == b"a\nB\r\nC\r\nD"
     assert with_sites(b"a\n", sites) == b"a\nB"
+
+
+def test_regions_are_written_if_they_keep_the_number_of_lines() -> None:
+    data = b"a\nb\r\nc\nd\n"
+    hunks = [LineHunk(1, 1, ("A",)), LineHunk(2, 2, ("B\r", "C")), LineHunk(4, 1, ("D", "E")), LineHunk(9, 1, ("x",))]
+    assert with_hunks(data, hunks) == b"A\nB\r\nC\nd\n"
+    assert hunks[1].lines == {2, 3}
+
+
+def test_a_changed_region_of_long_lines_is_judged_at_once() -> None:
+    letters = "ab cd(ef, gh); " * 300
+    after = tuple(f"item({number}, {letters})" for number in range(40)) + (f"{letters} read(a, 1)",)
+    start = time.perf_counter()
+    assert judge([LineHunk(1, 1, after)], 1, 1, f"{letters} read(a)", f"{letters} load(a)") is Verdict.PART
+    assert most_similar("ab", ["b" * 3_000_000, "abc", "a"]) == "abc"
+    assert time.perf_counter() - start < 10

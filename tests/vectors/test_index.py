@@ -62,7 +62,7 @@ def test_what_is_put_in_comes_out(tmp_path: Path) -> None:
     assert found.ids == [each.id for each in edits]
     assert found.edits([4, 0, 4]) == [edits[4], edits[0], edits[4]]
     assert [each.id for each in found.all_edits()] == found.ids
-    assert found.forms.tolist() == [token_hash(each) for each in edits]
+    assert found.token_hashes.tolist() == [token_hash(each) for each in edits]
     np.testing.assert_allclose(found.vectoriser().encode(edits[:3]), found.vectors[:3], atol=1e-6)
 
 
@@ -90,7 +90,7 @@ def test_neighbours_leave_out_the_edit_and_its_copies(tmp_path: Path) -> None:
     indexing.build(tmp_path / "i", Given(vectors), edits)
     found = open_index(tmp_path / "i")
     assert [each.row for each in found.neighbours(vectors[0], 9, without_row=0)] == [1, 2, 3]
-    assert [each.edit.id for each in found.neighbours(vectors[0], 1, without_form=token_hash(edits[0]))] == ["n2"]
+    assert [each.edit.id for each in found.neighbours(vectors[0], 1, without_hash=token_hash(edits[0]))] == ["n2"]
     nearest = found.neighbours(vectors[3], 1, metric="l2")[0]
     assert (nearest.edit.id, nearest.score) == ("n3", 0.0)
     with pytest.raises(UserError, match="2 numbers, the query has 3"):
@@ -185,7 +185,7 @@ def test_arrays_are_numpys_own(tmp_path: Path) -> None:
     indexing.build(tmp_path / "i", Given(vectors), _numbered(12))
     indexing.build(tmp_path / "i", Given(vectors), _numbered(20), append=True)
     np.testing.assert_array_equal(np.load(tmp_path / "i" / "vectors.npy"), vectors)
-    assert np.load(tmp_path / "i" / "forms.npy", mmap_mode="r").shape == (20,)
+    assert np.load(tmp_path / "i" / "token_hashes.npy", mmap_mode="r").shape == (20,)
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from editvec.cli import (
     find,
     finish,
     learn,
+    lsp,
     map,
     mine,
     neighbours,
@@ -93,6 +94,7 @@ _VERBS = (
     undo.undo,
     rule.rule,
     serve.serve,
+    lsp.lsp,
     mine.mine,
     show.show,
     draw.draw,
@@ -145,6 +147,9 @@ def main() -> None:
         # The reader of our output has stopped reading (`editvec show edits.jsonl.gz | head`), which is not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except MemoryError:
+        _complain("out of memory. Give fewer files or commits at once, or free memory.")
+        sys.exit(1)
     except OSError as error:
         _complain(f"{error.filename or 'input/output'}: {error.strerror or error}")
         sys.exit(1)

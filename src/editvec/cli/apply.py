@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import Number
+from editvec.cli.options import Number, verify_option
 
 if TYPE_CHECKING:
     from editvec.patterns.apply import Applied
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--patterns", type=click.Path(path_type=Path), help="Folder of patterns.  [default: .editvec in REPO]")
 @click.option("--everywhere", is_flag=True, help="Apply a pattern even if its confidence is below the threshold.")
 @click.option("-U", "--update", is_flag=True, help="Write the files.")
+@verify_option
 @click.option("-i", "--interactive", is_flag=True, help="Ask about every place, and write the ones that you accept.")
 @click.option("--check", is_flag=True, help="Exit with code 1 if a place was found.")
 @click.option("--json", "as_json", is_flag=True, help="Print the places as JSON instead of a diff.")
@@ -52,6 +53,9 @@ def apply(
     Files that git ignores, vendored files and generated files are skipped. If - is the only path, the text is read from
     stdin and the result is written to stdout.
 
+    Imports that came or went with the edits of a pattern are added or removed in the files where places are written.
+    With --like, they can stand at the start of the two texts.
+
     With --like, rules are induced from the examples; --editor adds the neural editor where no rule matches. Edits of
     the neural editor are not verified as rules are, so review them with -i. The answers of -i are y (yes), n (no), e
     (edit it first), a (yes to all) and q (quit).
@@ -63,43 +67,50 @@ def apply(
     \b
     editvec apply 1
     editvec apply 1 -C ~/src/gin
+    editvec apply 1 -U --verify 'go vet ./...'
     editvec apply rules/use-assert-empty.yml src/
     editvec apply --like 'x = x + 1;' 'x++;' src/ -i
     editvec apply --like 'log(a, b);' 'log.debug(a, b);' --like 'log(c);' 'log.debug(c);' --editor src/ -i
+    editvec apply --like 'time.time()' 'import clock; clock.now()' src/ -U
     editvec apply rule.yml - < Old.cs > New.cs
     editvec apply rule.yml . | git apply
     """
     from editvec.cli.ask import Asker
     from editvec.cli.diffs import base_of, print_diff
-    from editvec.cli.terminal import print_json, progress, tell_filtered
+    from editvec.cli.terminal import print_json, progress
     from editvec.core.errors import UserError
-    from editvec.patterns.apply import Applied
     from editvec.patterns.apply import apply as run
 
     rule, paths = (None, arguments) if options["like"] else ((arguments or (None,))[0], arguments[1:])
-    if interactive and (update or as_json):
-        raise UserError("-i asks about every place and writes the files. Leave out -U and --json.")
+    if interactive and (update or as_json or options["verify"] is not None):
+        raise UserError("-i asks about every place and writes the files. Leave out -U, --json and --verify.")
     if "-" in paths:
-        if update or interactive:
-            raise UserError("with - as the path, the result goes to stdout. Leave out -U and -i.")
+        if update or interactive or options["verify"] is not None:
+            raise UserError("with - as the path, the result goes to stdout. Leave out -U, -i and --verify.")
         _pipe(rule, paths, options, check=check, as_json=as_json)
         return
     base = base_of([Path(path) for path in paths])
     if interactive:
         options["choose"] = Asker(base)
     elif not as_json:
-        options["watch"] = lambda plan: print_diff(plan.path, plan.before, plan.edits, base)
+        options["watch"] = lambda plan: print_diff(plan.path, plan.before, plan.all_edits, base)
     if update:
         options["watch"] = _warn_if_dirty(options.get("watch"))
-    done = Applied()
-    try:
-        done = run(rule, paths, update=update, progress=progress, **options)
-    finally:
-        tell_filtered(done.filtered)
+    done = run(rule, paths, update=update, progress=progress, **options)
+    _tell(done)
     if as_json:
         print_json([plan.as_json() for plan in done.plans])
-    line = _summary(done, base, update=update, interactive=interactive, as_json=as_json)
-    _close(done, line, check and not interactive)
+    _close(done, _summary(done, base, update, interactive, as_json), check and not interactive)
+
+
+def _tell(done: Applied) -> None:
+    """Print to stderr which files and places were left out."""
+    from editvec.cli.terminal import printable, tell_filtered, tell_verified
+
+    tell_filtered(done.filtered)
+    tell_verified(done.verification)
+    for line in done.refused:
+        click.echo(f"editvec: left out: {printable(line)}", err=True)
 
 
 def _warn_if_dirty(watch: Any) -> Any:
@@ -115,7 +126,7 @@ def _warn_if_dirty(watch: Any) -> Any:
     return warn
 
 
-def _summary(done: Applied, base: Path, *, update: bool, interactive: bool, as_json: bool) -> str:
+def _summary(done: Applied, base: Path, update: bool, interactive: bool, as_json: bool) -> str:
     line = f"{done.num_matches} places in {done.num_files} files"
     if interactive:
         return f"{line} were written."
@@ -150,6 +161,7 @@ def _pipe(rule: str | None, paths: tuple[str, ...], options: dict[str, Any], *, 
 
     if paths != ("-",):
         raise UserError("- (stdin) must be the only path. Leave the other paths out.")
+    del options["verify"]
     plan = apply_to_text(read_stdin(), rule, **options)
     done = Applied()
     if plan.problem:

@@ -37,14 +37,14 @@ def base_of(paths: Sequence[Path]) -> Path:
     It is the current folder, or the top of the work tree if a path is outside of the current folder.
     """
     from editvec.core.errors import UserError
-    from editvec.patterns.apply import top_of
+    from editvec.vcs.git import open_repository, top_of
 
     here = Path.cwd()
     outside = [path for path in paths if not _absolute(path).is_relative_to(here)]
     if not outside:
         return here
     try:
-        return top_of(outside[0] if outside[0].is_dir() else outside[0].parent)
+        return top_of(open_repository(outside[0] if outside[0].is_dir() else outside[0].parent))
     except UserError:
         return here
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import min_confidence_option
+from editvec.cli.options import min_confidence_option, verify_option
 
 if TYPE_CHECKING:
     from editvec.patterns.find import Found
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Output format.",
 )
+@verify_option
 @click.option("--check", is_flag=True, help="Exit with code 1 if a place was found.")
 def find(pattern: tuple[str, ...], output: str, check: bool, **options: Any) -> None:
     r"""Find the places where learned patterns are still due.
@@ -38,14 +39,16 @@ def find(pattern: tuple[str, ...], output: str, check: bool, **options: Any) -> 
     \b
     editvec find
     editvec find 1 3
+    editvec find --verify 'mypy src'
     editvec find --changed-since origin/main --format sarif > due.sarif
     """
-    from editvec.cli.terminal import print_json, progress, tell_filtered
+    from editvec.cli.terminal import print_json, progress, tell_filtered, tell_verified
     from editvec.patterns.find import find as run
     from editvec.ui.report.sarif import sarif
 
     found = run(pattern, progress=progress, **options)
     tell_filtered(found.filtered)
+    tell_verified(found.verification)
     if output == "sarif":
         print_json(sarif(found.patterns))
     elif output == "json":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import Number
+from editvec.cli.options import Number, verify_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +49,7 @@ def _possible() -> float:
 )
 @click.option("-i", "--interactive", is_flag=True, help="Ask about each place, and write the ones that you accept.")
 @click.option("-U", "--update", is_flag=True, help="Write the likely places.")
+@verify_option
 @click.option("--diff", is_flag=True, help="Print the likely places as a patch for git apply.")
 @click.option("--check", is_flag=True, help="Exit with code 1 if likely places are left.")
 @click.option(
@@ -68,7 +69,7 @@ def finish(
 
     Change one or a few places by hand. This command reads your changes (HEAD against the files of the work tree) and
     lists the other places where the same edit belongs, with the confidence that you would make it there. Different
-    edits are finished each for itself. By default, nothing is written: -U writes the likely places (confidence of at
+    edits are handled separately. By default, nothing is written: -U writes the likely places (confidence of at
     least 0.8), -i asks about each place, and editvec undo takes back what they wrote. PATHS are the files and folders
     to search.
 
@@ -82,17 +83,21 @@ def finish(
     editvec finish
     editvec finish -i
     editvec finish src/ --not src/legacy.py:40 -U
+    editvec finish -U --verify 'mypy src'
     editvec finish --diff | git apply
     editvec finish --changed-since main --check
     editvec finish --commit HEAD~2 -C ../other --from .
     """
-    from editvec.cli.terminal import print_json, progress
+    from editvec.cli.terminal import print_json, progress, tell_verified
     from editvec.core.errors import UserError
     from editvec.suggest.finish import finish as run
 
     if sum((interactive, update, diff, as_json, explain is not None)) > 1:
         raise UserError("-i, -U, --diff, --json and --explain exclude each other. Give one of them.")
+    if interactive and options["verify"] is not None:
+        raise UserError("--verify judges what -U writes, and -i asks about every place. Leave out one of them.")
     done = run(update=update, decide=_review if interactive else None, progress=progress, **options)
+    tell_verified(done.verification)
     if as_json:
         print_json(done.as_json())
     elif diff:
@@ -190,7 +195,7 @@ def _print_patch(done: Finished) -> None:
         if plan.problem:
             click.echo(f"editvec: {printable(str(plan.path))}: left out: {plan.problem}.", err=True)
         else:
-            print_diff(plan.path, plan.before, plan.edits, done.top)
+            print_diff(plan.path, plan.before, plan.all_edits, done.top)
 
 
 def _explain(done: Finished, number: int) -> None:
@@ -235,7 +240,7 @@ def _asked(review: FinishReview, suggestions: Sequence[Suggestion]) -> str:
         click.echo(f"editvec: {suggestion.path}:{suggestion.line}: left out: {plan.problem}.", err=True)
         review.refuse(suggestion)
         return ""
-    print_diff(plan.path, plan.before, plan.edits, review.top)
+    print_diff(plan.path, plan.before, plan.all_edits, review.top)
     click.echo(f"{suggestion.confidence:.0%}, {suggestion.why}; {len(suggestions) - 1} more", err=True)
     answer = click.prompt(_QUESTION, default="y", show_default=False, err=True).strip().lower()[:1]
     problem = ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from editvec.cli.options import min_confidence_option
+from editvec.cli.options import min_confidence_option, verify_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,7 @@ _SHOWN = 20
     "--min-commits", type=click.IntRange(1), default=2, show_default=True, help="Minimum commits per pattern."
 )
 @min_confidence_option
+@verify_option
 @click.option("--workers", type=click.IntRange(0), default=0, show_default=True, help="Processes; 0 is one per core.")
 @click.option("--json", "as_json", is_flag=True, help="Print patterns.json.")
 def learn(repo: str, as_json: bool, **options: Any) -> None:
@@ -49,10 +50,11 @@ def learn(repo: str, as_json: bool, **options: Any) -> None:
     editvec learn
     editvec learn ~/src/gin --since '3 years ago'
     editvec learn --prose ~/src/book
+    editvec learn --verify 'make check'
     editvec apply 1            # then show the places of the first pattern as a diff
     """
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    from editvec.cli.terminal import print_json, progress, tell_filtered
+    from editvec.cli.terminal import print_json, progress, tell_filtered, tell_verified
     from editvec.core.errors import StoppedError
     from editvec.core.files import from_json
     from editvec.patterns.folder import PATTERNS
@@ -64,6 +66,7 @@ def learn(repo: str, as_json: bool, **options: Any) -> None:
     except KeyboardInterrupt:
         raise StoppedError("stopped. The mined edits are kept. Run the same command again to continue.") from None
     tell_filtered(learned.filtered)
+    tell_verified(learned.verification)
     assert learned.folder is not None
     if as_json:
         print_json(from_json((learned.folder / PATTERNS).read_bytes()))

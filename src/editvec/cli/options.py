@@ -39,6 +39,16 @@ def _min_confidence() -> float:
     return MIN_CONFIDENCE
 
 
+verify_option = click.option(
+    "--verify",
+    metavar="[COMMAND]",
+    is_flag=False,
+    flag_value="",
+    help="Command that judges the places in a scratch copy of the work tree; places that it refuses are left out."
+    "  [without COMMAND: the one in the settings]",
+)
+
+
 min_confidence_option = click.option(
     "--min-confidence",
     type=Number(0, 1),

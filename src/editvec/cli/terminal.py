@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
 
     from editvec.core.edit import Edit, Tokens
     from editvec.data.edit_files import Damage
+    from editvec.suggest.verify import Judgement
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _CONTEXT_WIDTH = 120
+_MESSAGES = 5
+"""Maximum number of messages of a checker that are printed."""
 
 
 def printable(text: str) -> str:
@@ -70,6 +74,28 @@ def tell_filtered(count: int) -> None:
     if count:
         files = "1 file was" if count == 1 else f"{describe(count)} files were"
         click.echo(f"{files} skipped because a git filter rewrites them (filter= in .gitattributes).", err=True)
+
+
+def tell_verified(verification: Judgement | None) -> None:
+    """Print to stderr what a command said of places: how many passed, how many of them ran, and why others are out."""
+    if verification is None:
+        return
+    if verification.failed_before:
+        click.echo(f"{printable(verification.command)} fails without any edit; only new messages count.", err=True)
+    kept, built = len(verification.kept), verification.num_built
+    line = f"Verified: {describe(kept)} of {describe(verification.num_places)} places pass"
+    if built:
+        line += f" ({describe(built)} built, not exercised)"
+    line += f", in {describe(verification.num_runs)} runs and {verification.seconds:.0f} s."
+    click.echo(line, err=True)
+    if verification.undecided:
+        click.echo(f"{describe(len(verification.undecided))} were left out because there was no time.", err=True)
+    messages = Counter(verification.refused.values())
+    for message, count in messages.most_common(_MESSAGES):
+        click.echo(f"  {count} refused: {printable(message)}", err=True)
+    others = messages.total() - sum(count for _, count in messages.most_common(_MESSAGES))
+    if others:
+        click.echo(f"  and {describe(others)} more", err=True)
 
 
 def tell_damage(damage: Damage | None) -> None:

@@ -60,7 +60,7 @@ def _print_runs(runs: list[RunSummary]) -> None:
     if not runs:
         click.echo("No run was recorded here.")
     for each in runs:
-        size = f"{_count(each.num_places, 'place')} in {_count(each.num_files, 'file')}"
+        size = f"{_count(each.num_edits, 'place')} in {_count(each.num_files, 'file')}"
         state = "  (undone)" if each.is_undone else ""
         click.echo(f"{each.time.astimezone():%Y-%m-%d %H:%M:%S}  {in_one_line(each.verb)}  {size}{state}")
 
@@ -78,7 +78,7 @@ def _print(undone: Undone) -> None:
             f"Nothing was changed. To go on to the run before, move {in_one_line(str(undone.journal))} away.", err=True
         )
         return
-    line = f"{_count(undone.num_places, 'place')} in {_count(len(undone.files), 'file')} taken back"
+    line = f"{_count(undone.num_edits, 'place')} in {_count(len(undone.files), 'file')} taken back"
     if undone.unchanged:
         line += f"; {_count(len(undone.unchanged), 'file')} already as before"
     click.echo(f"{line} ({in_one_line(undone.verb)} of {undone.time.astimezone():%Y-%m-%d %H:%M:%S}).")

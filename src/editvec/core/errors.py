@@ -31,6 +31,10 @@ class BadInputError(UserError):
         self.line, self.reason = line, reason
 
 
+class LimitError(UserError):
+    """An input that takes too much time or memory; the message says which limit it exceeds."""
+
+
 class GitError(UserError):
     """A failed git operation."""
 

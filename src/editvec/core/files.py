@@ -51,7 +51,8 @@ def atomic(path: Path, *, like: os.stat_result | None = None) -> Iterator[IO[byt
     """Open a stream whose bytes appear at `path` only after all of them were written.
 
     If writing fails, no file is left behind. With `like`, the new file gets the mode of that file, and also its owner
-    where the system allows it.
+    and the extended attributes of the file at `path` where the system allows it. Another hard link of the old file
+    keeps the old bytes.
 
     Raises:
         UserError: No file can be written at `path`.
@@ -73,10 +74,21 @@ def atomic(path: Path, *, like: os.stat_result | None = None) -> Iterator[IO[byt
             if sys.platform != "win32":
                 with suppress(OSError):
                     os.chown(temporary, like.st_uid, like.st_gid)
+            _copy_attributes(path, temporary)
             temporary.chmod(S_IMODE(like.st_mode))
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _copy_attributes(old: Path, new: Path) -> None:
+    """Copy the extended attributes of a file, such as access lists and labels, as far as the system allows it."""
+    if sys.platform != "linux":
+        return
+    with suppress(OSError):
+        for name in os.listxattr(old):
+            with suppress(OSError):
+                os.setxattr(new, name, os.getxattr(old, name))
 
 
 def remove_partial(folder: Path) -> None:

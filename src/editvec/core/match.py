@@ -21,6 +21,15 @@ class Match(NamedTuple):
     """The text to write instead; None for a rule without a fix."""
 
 
+class ImportEdit(NamedTuple):
+    """An edit of an import that comes along with a suggestion: the bytes [start, end) become `after`."""
+
+    start: int
+    end: int
+    before: str
+    after: str
+
+
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     """A span of a file where a pattern has not been applied yet.
@@ -39,7 +48,10 @@ class Suggestion:
     why: str
     edit: str = ""
     """The id of the shown edit that is suggested; empty for a pattern."""
+    imports: tuple[ImportEdit, ...] = ()
+    """Edits of imports in the same file that come along."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the suggestion as a dictionary of its fields, for JSON output; `edit` only if there is one."""
-        return {name: getattr(self, name) for name in self.__slots__ if name != "edit" or self.edit}
+        found = {name: getattr(self, name) for name in self.__slots__ if name != "edit" or self.edit}
+        return found | {"imports": [each._asdict() for each in self.imports]}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from editvec.core.splice import TextEdit
 
@@ -34,16 +34,24 @@ class FileText:
             UnicodeEncodeError: The file's encoding cannot represent a character of `text`.
         """
         if self.has_crlf:
-            kept = set(re.findall(r"([^\n]*[^\r\n])\n", self.utf8[start:end].decode()))
+            kept = {line for line in self.utf8[start:end].decode().split("\n")[:-1] if line and not line.endswith("\r")}
             lines = text.split("\n")
             ends = ["\n" if line.endswith("\r") or line in kept else "\r\n" for line in lines[:-1]]
             text = "".join(line + end for line, end in zip(lines, [*ends, ""], strict=True))
         if self.codec == "utf-8":
             return TextEdit(start, end, text.encode())
-        low, high = (len(self.utf8[:offset].decode().encode(self.codec)) for offset in (start, end))
+        low, high = (int(self._sizes[offset]) for offset in (start, end))
         return TextEdit(low, high, text.encode(self.codec))
 
-    @property
+    @cached_property
+    def _sizes(self) -> NDArray[np.int64]:
+        """Return the size in the file's encoding of what precedes each offset of the UTF-8 text."""
+        data = np.frombuffer(self.utf8, np.uint8)
+        # UTF-16 has one unit per character, and two for a character that UTF-8 writes in four bytes.
+        units = ((data & 0xC0) != 0x80).astype(np.int64) + (data >= 0xF0)
+        return np.concatenate(([0], np.cumsum(units * (1 if self.codec == "latin-1" else 2))))
+
+    @cached_property
     def has_crlf(self) -> bool:
         """Return whether most lines end with a carriage return and a line feed."""
         return 2 * self.utf8.count(b"\r\n") > self.utf8.count(b"\n")
@@ -107,4 +115,4 @@ def as_utf8(data: bytes) -> bytes | None:
 def line_and_column(data: bytes, offset: int) -> tuple[int, int]:
     """Return the line and the column of an offset, both counted from 1; columns count characters."""
     start = data.rfind(b"\n", 0, offset) + 1
-    return data.count(b"\n", 0, offset) + 1, len(data[start:offset].decode(errors="replace")) + 1
+    return bisect_left(line_starts(data), start) + 1, len(data[start:offset].decode(errors="replace")) + 1

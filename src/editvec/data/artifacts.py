@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -36,12 +37,32 @@ class ArtifactManifest:
         return {"schema": SCHEMA, "format": self.format, "made": self.made, "files": dict(sorted(self.files.items()))}
 
 
+@cache
 def artifact(name: str) -> Path:
-    """Return the folder of a packaged artifact; UserError when this copy of the package lacks it."""
+    """Return the folder of a packaged artifact, after comparing its files with the digests in its manifest.
+
+    Raises:
+        UserError: This copy of the package lacks the artifact.
+        BadInputError: A file is missing or was changed.
+    """
     folder = ARTIFACTS / name
     if not (folder / MANIFEST).is_file():
         raise UserError(f"this copy of editvec has no {name} in it. Install it again, or give a folder of your own.")
+    check_files(folder)
     return folder
+
+
+def check_files(folder: Path) -> None:
+    """Check that the files of an artifact are those of its manifest.
+
+    Raises:
+        BadInputError: A file is missing or was changed.
+    """
+    there = digests_of(folder)
+    for name, digest in sorted(read_manifest(folder).files.items()):
+        if there.get(name) != digest:
+            reason = "the file differs from the manifest of the package"
+            raise BadInputError(folder / name, None, reason, "Install editvec again.")
 
 
 def read_manifest(folder: Path) -> ArtifactManifest:

@@ -25,7 +25,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """Return the content of a TOML file; UserError when it cannot be read, BadInputError when it is not TOML."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise BadInputError(path, None, f"not TOML ({error})") from None
     except OSError as error:
         raise UserError(f"cannot read {path} ({error.strerror}).") from None

@@ -99,20 +99,20 @@ def mark_leaks(sides: Sequence[tuple[str, Callable[[], Iterable[Edit]]]]) -> tup
         own: set[int] = set()
         shared: set[int] = set()
         for edit in edits():
-            form = token_hash(edit)
+            number = token_hash(edit)
             leak.counts[name] += 1
-            if form in seen:
+            if number in seen:
                 leak.leaked[name] += 1
-                shared.add(form)
-            own.add(form)
+                shared.add(number)
+            own.add(number)
         seen |= own
         found[name] = shared
     return leak, found
 
 
-def without(edits: Iterable[Edit], forms: set[int]) -> Iterator[Edit]:
-    """Return the edits whose token hash is not in `forms`."""
-    return (edit for edit in edits if token_hash(edit) not in forms)
+def without(edits: Iterable[Edit], hashes: set[int]) -> Iterator[Edit]:
+    """Return the edits whose token hash is not in `hashes`."""
+    return (edit for edit in edits if token_hash(edit) not in hashes)
 
 
 @dataclass(frozen=True, slots=True)

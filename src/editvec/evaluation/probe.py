@@ -99,26 +99,26 @@ def probe_vectors(
 ) -> Probe:
     """Measure how well the vectors of labelled edits predict the labels."""
     units = unit(np.asarray(vectors, np.float32))
-    forms = np.array([token_hash(edit) for edit in edits], np.uint64)
+    hashes = np.array([token_hash(edit) for edit in edits], np.uint64)
     known = np.array(labels)
-    first = {key: place for place, key in reversed(list(enumerate(zip(forms.tolist(), labels, strict=True))))}
+    first = {key: place for place, key in reversed(list(enumerate(zip(hashes.tolist(), labels, strict=True))))}
     distinct = np.array(sorted(first.values()), np.int64)
     return Probe(
         name,
         units.shape[1],
-        _side(units, forms, known, k, watch),
-        _side(units[distinct], forms[distinct], known[distinct], k, watch),
+        _side(units, hashes, known, k, watch),
+        _side(units[distinct], hashes[distinct], known[distinct], k, watch),
         unread,
     )
 
 
 def _side(
-    units: Vectors, forms: NDArray[np.uint64], labels: NDArray[np.str_], k: int, watch: Callable[[int], None]
+    units: Vectors, hashes: NDArray[np.uint64], labels: NDArray[np.str_], k: int, watch: Callable[[int], None]
 ) -> Side:
     scores = require("sklearn.metrics", extra="vectors", what="Measures of clusters")
     nearest, recalls, precisions = [], [], []
     for row in range(len(units)):
-        others = np.flatnonzero(forms != forms[row])
+        others = np.flatnonzero(hashes != hashes[row])
         if not len(others):
             nearest.append("")
             continue

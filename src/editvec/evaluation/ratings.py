@@ -136,9 +136,9 @@ def make_task(indexes: Mapping[str, Index], *, num_queries: int = 200, k: int = 
         ranks: dict[str, list[int]] = {}
         for (name, index), rows in zip(indexes.items(), known, strict=True):
             row = rows[shared[at]]
-            form = int(index.forms[row])
+            copies = int(index.token_hashes[row])
             ranks[name] = []
-            for each in index.neighbours(index.vectors[row], k, without_row=row, without_form=form):
+            for each in index.neighbours(index.vectors[row], k, without_row=row, without_hash=copies):
                 if each.edit.id not in places:
                     places[each.edit.id] = len(pool)
                     pool.append(_as_shown(each.edit))

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
 from editvec.core.edit import Edit, Source
+from editvec.core.errors import LimitError
 from editvec.mining.extract import code, prose
 from editvec.mining.extract.versions import Versions
 from editvec.mining.recipes import Recipe
@@ -88,10 +89,15 @@ class CommitReader:
     def __exit__(self, *_: object) -> None:
         self.versions.close()
 
-    def run(self, commits: Sequence[str]) -> MinedBatch:
-        """Return the candidate edits of a batch of commits."""
+    def run(self, commits: Sequence[str], check: Callable[[], None] | None = None) -> MinedBatch:
+        """Return the candidate edits of a batch of commits.
+
+        `check` is called before each commit; it raises an exception to stop.
+        """
         batch = MinedBatch(tuple(commits))
         for change in walk(self.task.repository, commits, self.task.pathspecs(), renames=self.recipe.renames):
+            if check is not None:
+                check()
             if isinstance(change, Unreadable):
                 batch.tallies[change.identity] = Counter(unreadable=1)
                 continue
@@ -161,6 +167,14 @@ class CommitReader:
         if isinstance(texts, str):
             tally[texts] += sifted.size
             return
+        try:
+            yield from self._cut_texts(change, sifted, texts, tally)
+        except LimitError:
+            tally["too-slow"] += sifted.size
+
+    def _cut_texts(
+        self, change: CommitChange, sifted: _Sifted, texts: tuple[bytes, bytes], tally: Counter[str]
+    ) -> Iterator[Edit]:
         language = sifted.language
         if isinstance(language, Markup):
             found = prose.extract(sifted.hunks, language, *texts, self.recipe, tally)

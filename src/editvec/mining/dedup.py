@@ -22,7 +22,7 @@ class Digests(NamedTuple):
     """Digest of author, date, file name and text; if it is equal in another commit, the edit is a cherry-pick."""
     near: int
     """Digest of the canonical edit, its canonical context and the file name."""
-    form: int
+    content: int
     """Digest of the language and the canonical edit."""
 
 
@@ -32,11 +32,11 @@ def digest(edit: Edit) -> Digests:
     assert source is not None
     name = source.path.rpartition("/")[2]
     moment = source.author_date.timestamp() if source.author_date else 0
-    form = (edit.language, edit.model_before, edit.model_after)
+    content = (edit.language, edit.model_before, edit.model_after)
     return Digests(
         _digest(source.author, moment, name, edit.before.text, edit.after.text),
-        _digest(name, *form, *edit.model_context),
-        _digest(*form),
+        _digest(name, *content, *edit.model_context),
+        _digest(*content),
     )
 
 
@@ -68,7 +68,7 @@ class Deduplicator:
         if self.recipe.drops("near-duplicate") and digests.near in self._near:
             return "near-duplicate"
         self._near.add(digests.near)
-        self._repeats[digests.form] += 1
-        if self.recipe.drops("frequent") and self._repeats[digests.form] > self.recipe.max_repeats:
+        self._repeats[digests.content] += 1
+        if self.recipe.drops("frequent") and self._repeats[digests.content] > self.recipe.max_repeats:
             return "frequent"
         return None

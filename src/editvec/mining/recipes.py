@@ -19,6 +19,7 @@ FILTERS: dict[str, str] = {
     "lfs-pointer": "pointers to files in Git LFS",
     "filtered": "edits of files that a git filter rewrites (filter= in HEAD's .gitattributes)",
     "too-large": "files over the size limit, missing, or not text",
+    "too-slow": "files that take more than 10 seconds to parse",
     "mass-reformatting": "commits that mostly change white space, in many places",
     "too-many-lines": "hunks with more changed lines than --max-lines",
     "line-counts-differ": "hunks whose number of lines changes",

@@ -16,10 +16,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain, compress, islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from editvec.core.about import __version__
@@ -235,7 +235,16 @@ def _packed(batch: MinedBatch) -> list[MinedCommit]:
 
 def _work(task: MiningTask, commits: Sequence[str]) -> list[MinedCommit]:
     """Mine one batch in a worker process."""
-    return _packed(_reader(task).run(commits))
+    return _packed(_reader(task).run(commits, _check_stopping))
+
+
+_STOPPING = Event()
+"""Set in a worker process whose results nobody wants any more."""
+
+
+def _check_stopping() -> None:
+    if _STOPPING.is_set():
+        raise KeyboardInterrupt
 
 
 @cache
@@ -304,10 +313,16 @@ def _prepare_worker(lifeline: Connection) -> None:
 
 
 def _end_with(lifeline: Connection) -> None:
-    """End this process at once when the other end of the pipe is closed.
+    """Stop this worker when the other end of the pipe is closed.
 
-    That is safe because an incomplete batch is never stored.
+    If the parent process has ended, so does this one, at once; that is safe because an incomplete batch is never
+    stored. Otherwise the parent was interrupted: the worker stops before its next commit. It must not end at once,
+    because the parent would wait forever for the rest of a result that is being written.
     """
     with suppress(EOFError, OSError):
         lifeline.recv_bytes()
+    _STOPPING.set()
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
     os._exit(1)

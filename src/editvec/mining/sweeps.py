@@ -17,7 +17,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from editvec.core.errors import UserError
+from editvec.core.errors import BadInputError
 from editvec.core.files import write_atomically
 from editvec.vcs.git import Repository
 from editvec.vcs.history import CommitChange, Hunk, Unreadable, walk
@@ -79,18 +79,15 @@ class Sweep:
         )
 
     @classmethod
-    def from_json(cls, line: str) -> Sweep:
+    def from_json(cls, line: str | bytes) -> Sweep:
         """Return the sweep that `as_json` wrote.
 
         Raises:
-            UserError: The line is not a sweep.
+            ValueError: The line is not a sweep; other malformed data raises KeyError, TypeError or RecursionError.
         """
-        try:
-            values: dict[str, Any] = json.loads(line)
-            sites = tuple(SweepSite(*site) for site in values["places"])
-            return cls(values["commit"], values["parent"], values["signature"], sites)
-        except (ValueError, KeyError, TypeError) as error:
-            raise UserError(f"this line is not a sweep ({error!r}). Cut the sweeps again.") from None
+        values: dict[str, Any] = json.loads(line)
+        sites = tuple(SweepSite(*site) for site in values["places"])
+        return cls(values["commit"], values["parent"], values["signature"], sites)
 
 
 def save_sweeps(path: Path, sweeps: Iterable[Sweep]) -> None:
@@ -102,10 +99,15 @@ def load_sweeps(path: Path) -> list[Sweep]:
     """Return the sweeps of a file of JSON lines.
 
     Raises:
-        UserError: A line is not a sweep.
+        BadInputError: A line is not a sweep.
     """
-    with path.open(encoding="utf-8") as lines:
-        return [Sweep.from_json(line) for line in lines if line.strip()]
+    found = []
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            found += [Sweep.from_json(line)] if line.strip() else []
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise BadInputError(path, number, f"not a sweep ({error!r})", "Cut the sweeps again.") from None
+    return found
 
 
 def cut_sweeps(

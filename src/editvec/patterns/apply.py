@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from editvec.core.errors import UserError
+from editvec.core.errors import StoppedError, UserError
+from editvec.core.splice import TextEdit
 from editvec.data.progress import Stages, silent
 from editvec.patterns.folder import default_folder, load, pick
+from editvec.patterns.pattern import JudgedPattern
+from editvec.patterns.verify import remember, verdicts, with_verdicts
 from editvec.rewrite.journal import Journal
 from editvec.rewrite.plan import FilePlan
-from editvec.rewrite.review import Choose, Reviewed, review
+from editvec.rewrite.review import Bring, Choose, Reviewed, review
 from editvec.rewrite.writer import find_files, is_worth_reading, write_file
 from editvec.rules.rule import Rule, load_rules
-from editvec.suggest.examples import finders_like, rules_like
+from editvec.suggest.examples import finders_like, rules_like, without_imports
+from editvec.suggest.imports import NO_IMPORTS, ImportChanges, import_edits, with_imports
 from editvec.suggest.match import Finder, plan_files
+from editvec.suggest.verify import JudgedPlace, Judgement
+from editvec.suggest.verify import verify as run_verification
 from editvec.syntax.languages import Language, known, language_of
-from editvec.vcs.git import open_repository, work_tree
+from editvec.vcs.git import open_repository, top_of
 
 if TYPE_CHECKING:
     from editvec.neural.model import EditModel
 
 _FILES_AT_ONCE = 500
 Like = Sequence[tuple[str, str]]
+Watch = Callable[[FilePlan], None]
+"""A function that sees the plan of each file that changes."""
 
 
 @dataclass(slots=True)
@@ -36,10 +45,16 @@ class Applied:
     """The plans of the files that change, in order."""
     num_matches: int = 0
     num_files: int = 0
+    written: list[Path] = field(default_factory=list)
+    """The files that were written, in order."""
     problems: list[str] = field(default_factory=list)
     """Reasons why files were not written, one line per file."""
     filtered: int = 0
     """Number of files that were skipped because a git filter rewrites them."""
+    verification: Judgement | None = None
+    """What the command said of the places, if one judged them."""
+    refused: list[str] = field(default_factory=list)
+    """The places that the command refused or had no time for, each with the reason, one line each."""
 
 
 class _Means(NamedTuple):
@@ -47,6 +62,7 @@ class _Means(NamedTuple):
 
     rules: list[Rule]
     finders: Mapping[str, Finder]
+    imports: ImportChanges = NO_IMPORTS
 
     @property
     def languages(self) -> set[str]:
@@ -67,8 +83,9 @@ def apply(
     patterns: Path | None = None,
     everywhere: bool = False,
     update: bool = False,
+    verify: str | None = None,
     choose: Choose | None = None,
-    watch: Callable[[FilePlan], None] | None = None,
+    watch: Watch | None = None,
     progress: Stages = silent,
 ) -> Applied:
     """Apply a rule, a learned pattern, or examples to files; write only with `update` or `choose`.
@@ -77,8 +94,9 @@ def apply(
     pairs of before and after. `paths` are files and folders; for a pattern, the default is the work tree of `repo`.
     With `editor`, the neural editor also rewrites statements where no rule matches, if they are like the examples and
     its confidence is at least `sure`. A pattern for which the evidence is insufficient (`Pattern.is_due`) is refused
-    unless `everywhere` is True. `choose` is called for every match, and the edits that it returns are written at once.
-    `watch` is called with the plan of each file that changes. `undo` takes back what was written.
+    unless `everywhere` is True. With `verify`, a command judges the places in a scratch copy of the work tree, and
+    those that it refuses are left out. `choose` is called for every match, and the edits that it returns are written at
+    once. `watch` is called with the plan of each file that changes. `undo` takes back what was written.
 
     Raises:
         UserError: The rule, the pattern or a path does not exist, or no rule can be induced from the examples.
@@ -91,38 +109,69 @@ def apply(
         >>> done.plans[0].edits[0].text
         b'nameof(order)'
     """
+    files = _files(rule, paths, repo, like, editor)
+    spoken = [language] if language else _languages(files) if like else []
+    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
+    applied = Applied()
+    pattern = str(rule) if rule is not None and is_pattern(rule) else ""
+    top = top_of(open_repository(repo)) if pattern else Path.cwd()
+    found: Iterable[FilePlan] = _plans(means, files, applied, progress)
+    if verify is not None:
+        top = top_of(open_repository(repo if pattern else _folder_of(files[0])))
+        found = _passed(list(found), top, means.imports, verify, applied, progress)
+        if pattern:
+            _remember(pattern, repo, patterns, applied.verification)
+    plans = (with_imports(plan, _path_below(top, plan.path), means.imports) for plan in found)
+    with Journal("apply", files) as journal:
+        if choose is not None:
+            _ask(plans, choose, applied, journal, partial(_imports, means.imports, top))
+        else:
+            _take_all(plans, applied, journal if update else None, watch)
+    return applied
+
+
+def _take_all(plans: Iterable[FilePlan], applied: Applied, journal: Journal | None, watch: Watch | None) -> None:
+    """Record plans, and write their files if there is a journal; raise StoppedError if the person interrupts."""
+    try:
+        for plan in plans:
+            _take(plan, applied, journal, watch)
+    except KeyboardInterrupt:
+        raise StoppedError(_stopped(applied)) from None
+
+
+def _stopped(applied: Applied) -> str:
+    """Return what a run that was interrupted has written."""
+    names = [str(path) for path in applied.written]
+    if not names:
+        return "stopped; nothing was written."
+    return f"stopped; written: {', '.join(names)}. editvec undo takes this back."
+
+
+def _ask(plans: Iterable[FilePlan], choose: Choose, applied: Applied, journal: Journal, bring: Bring) -> None:
+    """Review plans; what was accepted is counted even if the person interrupts."""
+    reviewed = Reviewed(problems=applied.problems)
+    try:
+        review(plans, choose, reviewed, journal, bring)
+    finally:
+        applied.num_matches, applied.num_files = reviewed.num_matches, reviewed.num_files
+
+
+def _files(
+    rule: str | Path | None, paths: Sequence[str | Path], repo: str | Path, like: Like, editor: bool
+) -> list[Path]:
+    """Return the files and folders to change: `paths`, or for a pattern the work tree."""
     if editor and not like:
         raise UserError("--editor needs examples. Give some with --like BEFORE AFTER.")
     if rule is None and not like:
         raise UserError("nothing to apply. Give a pattern, a rule file or examples.")
-    files = _files(rule, paths, repo)
-    spoken = [language] if language else _languages(files) if like else []
-    means = _means(rule, like, spoken, editor, model, sure, repo, patterns, everywhere)
-    applied = Applied()
-    plans = _plans(means, files, applied, progress)
-    with Journal("apply", files) as journal:
-        if choose is None:
-            for plan in plans:
-                _take(plan, applied, journal if update else None, watch)
-            return applied
-        reviewed = Reviewed(problems=applied.problems)
-        try:
-            review(plans, choose, reviewed, journal)
-        finally:
-            applied.num_matches, applied.num_files = reviewed.num_matches, reviewed.num_files
-    return applied
-
-
-def _files(rule: str | Path | None, paths: Sequence[str | Path], repo: str | Path) -> list[Path]:
-    """Return the files and folders to change: `paths`, or for a pattern the work tree."""
     if paths:
         return [Path(path) for path in paths]
     if rule is not None and is_pattern(rule):
-        return [top_of(repo)]
+        return [top_of(open_repository(repo))]
     raise UserError("no files to change. Give files or folders, or - for stdin.")
 
 
-def _take(plan: FilePlan, applied: Applied, journal: Journal | None, watch: Callable[[FilePlan], None] | None) -> None:
+def _take(plan: FilePlan, applied: Applied, journal: Journal | None, watch: Watch | None) -> None:
     """Record a plan, pass it to `watch`, and write the file if there is a journal."""
     if plan.problem:
         applied.problems.append(f"{plan.path}: not written: {plan.problem}.")
@@ -134,9 +183,14 @@ def _take(plan: FilePlan, applied: Applied, journal: Journal | None, watch: Call
         watch(plan)
     if journal is not None and plan.path is not None:
         try:
-            write_file(plan.path, plan.before, plan.after, journal, plan.edits)
+            write_file(plan.path, plan.before, plan.after, journal, plan.all_edits)
         except (OSError, UserError) as error:
             applied.problems.append(f"{plan.path}: not written: {error}")
+            applied.plans.pop()
+            applied.num_matches -= len(plan.edits)
+            applied.num_files -= 1
+        else:
+            applied.written.append(plan.path)
 
 
 def apply_to_text(
@@ -163,24 +217,72 @@ def apply_to_text(
         raise UserError("the rules are for several languages. Give files, not stdin.")
     (name,) = means.languages
     found = plan_files(means.rules, [(None, data)], name, also=means.finders.get(name))
-    return found[0] if found else FilePlan(None, data, ())
+    if not found:
+        return FilePlan(None, data, ())
+    return with_imports(found[0], f"stdin{known()[name].extensions[0]}", means.imports)
+
+
+def _folder_of(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
+def _passed(
+    plans: Sequence[FilePlan],
+    top: Path,
+    changes: ImportChanges,
+    command: str,
+    applied: Applied,
+    progress: Stages,
+) -> list[FilePlan]:
+    """Return plans without the places that a command refuses or has no time for; they are recorded."""
+    numbered = [(at, edit) for at, plan in enumerate(plans) if not plan.problem for edit in plan.edits]
+    places = [JudgedPlace(_path_below(top, plans[at].path), edit, changes) for at, edit in numbered]
+    outside = next((place.path for place in places if Path(place.path).is_absolute()), None)
+    if outside is not None:
+        raise UserError(f"{outside} is not in the work tree {top}. With --verify, give files of one work tree.")
+    with progress("Verifying", "places") as advance:
+        verification = run_verification(top, places, command, advance=advance)
+    applied.verification = verification
+    kept: dict[int, list[TextEdit]] = {}
+    for number in verification.kept:
+        kept.setdefault(numbered[number][0], []).append(numbered[number][1])
+    reasons = dict.fromkeys(verification.undecided, "there was no time to verify it") | verification.refused
+    for number, reason in sorted(reasons.items()):
+        at, edit = numbered[number]
+        line = plans[at].before.count(b"\n", 0, edit.start) + 1
+        applied.refused.append(f"{places[number].path}:{line}: {reason}")
+    return [replace(plan, edits=tuple(kept.get(at, ()))) for at, plan in enumerate(plans) if plan.problem or at in kept]
+
+
+def _remember(name: str, repo: str | Path, folder: Path | None, verification: Judgement | None) -> None:
+    """Keep what a command said of a pattern in the folder of the patterns."""
+    folder = folder or default_folder(open_repository(repo))
+    (pattern,) = pick(load(folder), [name])
+    if verification is not None and verification.num_places:
+        refused = list(verification.refused.values())
+        said = JudgedPattern(len(verification.kept), len(refused), (refused or [""])[0], verification.command)
+        remember(folder, [replace(pattern, judged=said)])
+
+
+def _path_below(top: Path, path: Path | None) -> str:
+    """Return the path of a file relative to a folder, with slashes; as it is if it is elsewhere."""
+    if path is None:
+        return ""
+    real = path.resolve()
+    return real.relative_to(top).as_posix() if real.is_relative_to(top) else real.as_posix()
+
+
+def _imports(changes: ImportChanges, top: Path, plan: FilePlan, data: bytes) -> list[TextEdit]:
+    """Return the edits of imports that a file needs after some of its places were accepted."""
+    try:
+        return import_edits(changes, _path_below(top, plan.path), plan.before, data)
+    except UnicodeEncodeError:
+        return []
 
 
 def is_pattern(rule: str | Path) -> bool:
     """Return whether a rule argument is the number or name of a learned pattern, not a file."""
     return not Path(rule).suffix and not Path(rule).exists() and len(Path(rule).parts) == 1
-
-
-def top_of(repo: str | Path) -> Path:
-    """Return the top folder of the work tree that contains a path.
-
-    Raises:
-        UserError: The repository is bare.
-    """
-    top = work_tree(open_repository(repo))
-    if top is None:
-        raise UserError(f"{repo} is a bare repository without files to change. Give files, or a clone with -C.")
-    return top
 
 
 def _means(
@@ -195,23 +297,24 @@ def _means(
     everywhere: bool,
 ) -> _Means:
     if not like:
-        return _Means(_rules_of(str(rule), repo, folder, everywhere), {})
+        return _rules_of(str(rule), repo, folder, everywhere)
+    like, imports = without_imports(like, languages)
     finders = finders_like(like, languages, model, sure) if editor else {}
-    return _Means(rules_like(like, languages, needed=not finders), finders)
+    return _Means(rules_like(like, languages, needed=not finders), finders, imports)
 
 
-def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool) -> list[Rule]:
-    """Return the rules of a file, or the rule of a learned pattern."""
+def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool) -> _Means:
+    """Return the rules of a file, or the rule of a learned pattern with the imports that come along."""
     path = Path(name)
     if path.is_file():
         try:
-            return load_rules(path.read_text(encoding="utf-8"), name)
+            return _Means(load_rules(path.read_text(encoding="utf-8"), name), {})
         except UnicodeDecodeError:
             raise UserError(f"{name} is not UTF-8. Give a YAML file with rules.") from None
     if path.suffix in (".yml", ".yaml") or len(path.parts) > 1:
         raise UserError(f"{name} is not a rule file. Create one with editvec rule, or give --like BEFORE AFTER.")
-    learned = load(folder or default_folder(open_repository(repo)))
-    (pattern,) = pick(learned, [name])
+    folder = folder or default_folder(open_repository(repo))
+    (pattern,) = with_verdicts(pick(load(folder), [name]), verdicts(folder))
     if pattern.rule is None:
         raise UserError(f"pattern {name} has no verified rule. Give an example instead: --like BEFORE AFTER.")
     if not everywhere and not pattern.is_due():
@@ -219,11 +322,13 @@ def _rules_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
         said = "no evidence"
         if evidence is not None:
             said = f"people edited {evidence.edited} of {evidence.matched + evidence.left} such places"
+        if pattern.judged is not None and pattern.judged.refused:
+            said = f"{said}; {pattern.judged.why}"
         raise UserError(
             f"the history does not show that all matches of pattern {name} should be edited ({said})."
             " Use --everywhere to apply it anyway."
         )
-    return [pattern.rule]
+    return _Means([pattern.rule], {}, pattern.imports)
 
 
 def _plans(means: _Means, paths: Sequence[Path], applied: Applied, progress: Stages) -> Iterator[FilePlan]:

@@ -10,7 +10,9 @@ from msgspec import Meta
 
 from editvec.patterns.pattern import Pattern
 from editvec.rules.rule import Rule
+from editvec.suggest.document import ImportEditEntry
 from editvec.suggest.evidence import Evidence
+from editvec.suggest.imports import NO_IMPORTS, ImportChanges
 
 SCHEMA = 3
 Count = Annotated[int, Meta(ge=0)]
@@ -30,6 +32,8 @@ class SuggestionEntry(msgspec.Struct, frozen=True):
     after: str
     confidence: Share
     why: str
+    imports: list[ImportEditEntry] = []
+    """Edits of imports in the same file that come along."""
 
 
 class EvidenceEntry(msgspec.Struct, frozen=True):
@@ -72,6 +76,8 @@ class PatternEntry(msgspec.Struct, frozen=True):
     rule: RuleEntry | None
     evidence: EvidenceEntry | None
     suggestions: list[SuggestionEntry]
+    imports: ImportChanges = NO_IMPORTS
+    """The imports that come along with the edits."""
 
     @classmethod
     def of(cls, pattern: Pattern, number: int, rule_file: str | None) -> PatternEntry:
@@ -95,7 +101,8 @@ class PatternEntry(msgspec.Struct, frozen=True):
             last=last,
             rule=RuleEntry(rule_file, pattern.support) if rule_file else None,
             evidence=EvidenceEntry(**evidence.as_json()) if evidence else None,
-            suggestions=[SuggestionEntry(**suggestion.as_json()) for suggestion in pattern.suggestions],
+            suggestions=[msgspec.convert(each.as_json(), SuggestionEntry) for each in pattern.suggestions],
+            imports=pattern.imports,
         )
 
     def pattern(self, rule: Rule | None) -> Pattern:
@@ -118,6 +125,7 @@ class PatternEntry(msgspec.Struct, frozen=True):
             rule=rule,
             support=self.rule.support if self.rule else 0,
             evidence=Evidence(**counts) if counts else None,
+            imports=self.imports,
         )
 
 

@@ -5,6 +5,7 @@ A match is kept if the confidence of its pattern is high enough and the file sti
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,13 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from editvec.core.errors import UserError
-from editvec.core.match import Match, Suggestion
+from editvec.core.match import ImportEdit, Match, Suggestion
+from editvec.core.splice import TextEdit, compose, splice
 from editvec.data.progress import Advance, Stages, silent
 from editvec.mining.options import locate
 from editvec.patterns.folder import default_folder, load, pick
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
+from editvec.patterns.verify import judge_patterns, remember, verdicts, with_verdicts
 from editvec.rules.matching import match_rules
+from editvec.suggest.imports import ImportChanges, bring_imports
 from editvec.suggest.match import as_suggestion, keep_sound
+from editvec.suggest.verify import Judgement
+from editvec.syntax.token import decode, encode
+from editvec.vcs.git import top_of
 from editvec.vcs.worktree import File, worktree_files
 
 
@@ -32,6 +39,8 @@ class Found:
     """The numbers of all learned patterns by name."""
     filtered: int = 0
     """Number of files that were skipped because a git filter rewrites them."""
+    verification: Judgement | None = None
+    """What the command said of the places, if one judged them."""
 
     @property
     def num_suggestions(self) -> int:
@@ -54,6 +63,7 @@ def find(
     patterns: Path | None = None,
     changed_since: str | None = None,
     min_confidence: float = MIN_CONFIDENCE,
+    verify: str | None = None,
     progress: Stages = silent,
 ) -> Found:
     """Find the places in the current files where learned patterns still apply.
@@ -61,7 +71,8 @@ def find(
     `pattern` holds numbers or names of patterns; if it is empty, all are searched for. `patterns` is the folder that
     `learn` wrote, by default `.editvec` at the top of the work tree of `repo`. With `changed_since`, only files that
     differ from that revision are read. Only patterns with a verified rule and a confidence of at least
-    `min_confidence` have places.
+    `min_confidence` have places. With `verify`, a command judges the places in a scratch copy of the work tree. Those
+    that it refuses are left out, and later calls have less confidence in their patterns.
 
     Raises:
         UserError: A pattern does not exist, or no given pattern has a verified rule.
@@ -74,7 +85,8 @@ def find(
         src/...
     """
     repository = locate(str(repo))
-    learned = load(patterns or default_folder(repository))
+    folder = patterns or default_folder(repository)
+    learned = with_verdicts(load(folder), verdicts(folder))
     picked = pick(learned, pattern)
     ruled = [each for each in picked if each.rule and each.evidence]
     if pattern and not ruled:
@@ -86,16 +98,27 @@ def find(
     with progress("Finding", "files") as advance:
         found = find_suggestions(ruled, files, min_confidence, advance)
     numbers = {each.name: number for number, each in enumerate(learned, 1)}
-    return Found(tuple(found.values()), numbers, tally["filtered"])
+    result = list(found.values())
+    if verify is None:
+        return Found(tuple(result), numbers, tally["filtered"])
+    result, verification = judge_patterns(top_of(repository), result, verify, progress)
+    remember(folder, result)
+    return Found(tuple(result), numbers, tally["filtered"], verification)
 
 
 def find_suggestions(
-    patterns: Sequence[Pattern], files: Iterable[File], min_confidence: float, progress: Advance
+    patterns: Sequence[Pattern],
+    files: Iterable[File],
+    min_confidence: float,
+    progress: Advance,
+    *,
+    recount: bool = True,
 ) -> dict[str, Pattern]:
     """Return the patterns by name, each with its suggestions; all patterns must have a rule and evidence.
 
-    The evidence of each pattern gets the number of remaining matches. Of overlapping matches, the one whose pattern has
-    the highest confidence is kept. `progress` receives the number of files done, the total, and the places found.
+    With `recount`, the evidence of each pattern gets the number of remaining matches, for which `files` must be all
+    files. Of overlapping matches, the one whose pattern has the highest confidence is kept. `progress` receives the
+    number of files done, the total, and the places found.
     """
     by_language: dict[str, list[File]] = defaultdict(list)
     for file in files:
@@ -109,7 +132,7 @@ def find_suggestions(
         left = Counter(match.rule for each in matches for match in each)
         for name, count in left.items():
             evidence = found[name].evidence
-            if evidence is not None:
+            if evidence is not None and recount:
                 found[name] = replace(found[name], evidence=replace(evidence, left=count))
         due = {name for name, each in found.items() if each.is_due(min_confidence)}
         for file, each in zip(group, matches, strict=True):
@@ -125,13 +148,31 @@ def _surest(matches: Sequence[Match], patterns: dict[str, Pattern]) -> list[Matc
     """Return matches without overlaps, in file order; of overlapping ones, that with the highest confidence is kept."""
     kept: list[Match] = []
     for match in sorted(matches, key=lambda each: (-patterns[each.rule].confidence, each.start, each.end, each.rule)):
-        if all(match.end <= other.start or other.end <= match.start for other in kept):
-            kept.append(match)
-    return sorted(kept, key=lambda match: match.start)
+        at = bisect_right(kept, match.start, key=lambda each: each.start)
+        if all(other.end <= match.start for other in kept[at - 1 : at] if at) and all(
+            match.end <= other.start for other in kept[at : at + 1]
+        ):
+            kept.insert(at, match)
+    return kept
 
 
 def _suggestion(file: File, match: Match, pattern: Pattern) -> Suggestion:
     evidence = pattern.evidence
     assert evidence is not None
     why = f"people edited {evidence.edited} of {evidence.matched} such places; {evidence.left} are left"
-    return as_suggestion(file, match, pattern.confidence, why)
+    if pattern.judged is not None and pattern.judged.refused:
+        why = f"{why}; {pattern.judged.why}"
+    suggestion = as_suggestion(file, match, pattern.confidence, why)
+    return replace(suggestion, imports=imports_of(suggestion, file, pattern.imports)) if pattern.imports else suggestion
+
+
+def imports_of(suggestion: Suggestion, file: File, changes: ImportChanges) -> tuple[ImportEdit, ...]:
+    """Return the edits of imports that a file needs if a suggestion is carried out alone."""
+    place = TextEdit(suggestion.start, suggestion.end, encode(suggestion.after))
+    after = splice(file.data, [place])
+    made = compose(file.data, [place], bring_imports(changes, file.path, file.data, after).edits)
+    return tuple(
+        ImportEdit(each.start, each.end, decode(file.data[each.start : each.end]), decode(each.text))
+        for each in made
+        if each.end < place.start or place.end < each.start
+    )

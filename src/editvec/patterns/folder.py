@@ -110,9 +110,10 @@ def _owned(folder: Path) -> set[str]:
         load(folder)
         rules = {entry.rule.file for entry in read_document(folder).patterns if entry.rule}
         return {*_always(folder), *filter(_is_name, rules)}
-    except BadInputError as error:
+    except BadInputError:
         raise UserError(
-            f"this version of learn cannot replace {folder}. Give an empty folder with -o. The reason: {error}"
+            f"this version of learn cannot replace {folder}: another version wrote it, or it is damaged. Remove it, or "
+            "give an empty folder with -o."
         ) from None
 
 

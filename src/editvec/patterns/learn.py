@@ -15,7 +15,8 @@ from editvec.mining.run import MiningRequest
 from editvec.patterns import folder as folders
 from editvec.patterns.pattern import MIN_CONFIDENCE
 from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
-from editvec.vcs.git import Repository
+from editvec.patterns.verify import judge_patterns, remember, verdicts
+from editvec.vcs.git import Repository, top_of
 
 if TYPE_CHECKING:
     from editvec.neural.model import EditModel
@@ -40,6 +41,7 @@ def learn(
     min_commits: int = 2,
     min_confidence: float = MIN_CONFIDENCE,
     workers: int = 0,
+    verify: str | None = None,
     report: Report | None = None,
     progress: Stages = silent,
 ) -> Learned:
@@ -47,7 +49,8 @@ def learn(
 
     The patterns, their rules, their edits and a report (if `report` renders one) are written to `out`, by default
     `.editvec` at the top of the work tree. `model` is a loaded model, its folder, "none", or None for the packaged
-    model. After an interruption, the same call continues where it stopped. A later call mines only new commits.
+    model. With `verify`, a command judges the places in a scratch copy of the work tree, and those that it refuses are
+    left out. After an interruption, the same call continues where it stopped. A later call mines only new commits.
 
     Raises:
         GitError: The repository cannot be read.
@@ -66,23 +69,22 @@ def learn(
     folder = out or folders.default_folder(repository)
     folders.check(folder)
     task = MiningTask(repository, recipe, pick_languages(language, recipe), pick_paths(paths))
+    revisions = tuple(range.split()) if range else ()
     request = LearnRequest(
-        MiningRequest(
-            task,
-            revisions=tuple(range.split()) if range else (),
-            since=since,
-            until=until,
-            workers=workers,
-        ),
+        MiningRequest(task, revisions=revisions, since=since, until=until, workers=workers),
         min_edits=min_edits,
         min_commits=min_commits,
         min_confidence=min_confidence,
+        judged=verdicts(folder),
     )
+    top = None if verify is None else top_of(repository)
     learned = learn_patterns(request, _model(model), progress)
     learned.folder = folder
+    if verify is not None and top is not None:
+        learned.patterns, learned.verification = judge_patterns(top, learned.patterns, verify, progress)
     about = about_of(repository, learned)
-    page = report(learned, about) if report is not None else ""
-    folders.save(folder, learned.patterns, learned.edits, about, page)
+    folders.save(folder, learned.patterns, learned.edits, about, report(learned, about) if report is not None else "")
+    remember(folder, learned.patterns)
     return learned
 
 

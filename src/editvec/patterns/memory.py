@@ -10,14 +10,17 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
 from editvec.data.digests import content_digest
 from editvec.data.progress import Advance
+from editvec.data.sampling import spread
 from editvec.data.store import DamagedStoreError, Store
 from editvec.suggest.evidence import Evidence, RuledEdits, collect_evidence
+from editvec.suggest.imports import ImportChanges, ShownFile, import_changes, words_of
 from editvec.syntax.token import encode
 from editvec.vcs.old_files import OldFiles
 
@@ -27,6 +30,10 @@ if TYPE_CHECKING:
 _AT_ONCE = 1024
 _EVIDENCE_VERSION = 1
 """Raise it when evidence is collected in another way."""
+_IMPORT_FILES = 6
+"""Maximum number of files of a pattern whose imports are compared."""
+_IMPORTS_VERSION = 1
+"""Raise it when imports are compared in another way."""
 
 
 def encode_edits(model: EditModel, edits: Sequence[Edit], store: Store | None, advance: Advance) -> NDArray[np.float32]:
@@ -68,10 +75,37 @@ def evidence_for(
     return [None if (counts := known[key]) is None else Evidence(*counts) for key in keys]
 
 
+def imports_for(old_files: OldFiles, edits: Sequence[Edit], store: Store | None) -> ImportChanges:
+    """Return the imports that come along with edits that mean the same; only some of their files are read."""
+    by_moment = {(edit.source.commit, edit.source.path): edit for edit in edits if edit.source and edit.source.commit}
+    chosen = [(moment, by_moment[moment]) for moment in spread(sorted(by_moment), _IMPORT_FILES)]
+    key = _digest([f"imports {_IMPORTS_VERSION}", *(part for (commit, path), _ in chosen for part in (commit, path))])
+    if store is not None:
+        with suppress(DamagedStoreError, msgspec.ValidationError):
+            known = store.evidence([key])
+            if key in known:
+                return msgspec.convert(known[key], ImportChanges)
+    shown = []
+    for moment, edit in chosen:
+        before, after = old_files.file(moment), old_files.file_after(moment)
+        if before is not None and after is not None:
+            old, new = (words_of(encode(token) for token in side.tokens) for side in (edit.before, edit.after))
+            shown.append(ShownFile(moment[1], before, after, new - old, old - new))
+    found = import_changes(shown)
+    if store is not None:
+        with suppress(DamagedStoreError):
+            store.add_evidence({key: msgspec.to_builtins(found)})
+    return found
+
+
 def _key(ruled: RuledEdits) -> bytes:
     """Return a digest of all that the evidence depends on: the rule and the edits, whose commits never change."""
     parts = [str(_EVIDENCE_VERSION), ruled.rule.yaml]
     for edit in ruled.edits:
         source = edit.source
         parts += [edit.before.text, *((source.commit, source.path, str(source.lines_before)) if source else ())]
+    return _digest(parts)
+
+
+def _digest(parts: Sequence[str]) -> bytes:
     return blake2b(encode("\0".join(parts)), digest_size=16).digest()

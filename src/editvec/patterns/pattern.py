@@ -11,11 +11,13 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
+from typing import NamedTuple
 
 from editvec.core.edit import Edit
 from editvec.core.match import Suggestion
 from editvec.rules.rule import Rule
 from editvec.suggest.evidence import Evidence
+from editvec.suggest.imports import NO_IMPORTS, ImportChanges
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
 
@@ -24,6 +26,28 @@ MIN_CONFIDENCE = 0.4
 _WORD = re.compile(r"\w+|[^\w\s]")
 _NO_EVIDENCE = 0.3
 """Share of edited matches that is assumed for a pattern without evidence."""
+
+
+class JudgedPattern(NamedTuple):
+    """What a command said of the places of a pattern."""
+
+    kept: int
+    refused: int
+    message: str
+    """The first message of a place that was refused."""
+    command: str
+
+    @property
+    def share(self) -> float:
+        """Return the share of places that passed; one is added, so that no verdict gives certainty."""
+        return (self.kept + 1) / (self.kept + self.refused + 1)
+
+    @property
+    def why(self) -> str:
+        """Return the verdict in words; empty if nothing was refused."""
+        if not self.refused:
+            return ""
+        return f"{self.command!r} refused {self.refused} of {self.kept + self.refused} places: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +78,10 @@ class Pattern:
     of_imports: bool = False
     """Whether the edits change only imports, which follow from edits elsewhere."""
     evidence: Evidence | None = None
+    imports: ImportChanges = NO_IMPORTS
+    """The imports that come along with the edits."""
+    judged: JudgedPattern | None = None
+    """What a command said of its places, if one has judged them."""
     suggestions: tuple[Suggestion, ...] = ()
 
     @property
@@ -63,8 +91,12 @@ class Pattern:
 
     @property
     def confidence(self) -> float:
-        """Return the confidence that a match of the rule is to be edited; 0 without evidence."""
-        return self.evidence.confidence if self.evidence else 0.0
+        """Return the confidence that a match of the rule is to be edited; 0 without evidence.
+
+        It falls with the share of places that a command refused.
+        """
+        said = self.judged.share if self.judged else 1.0
+        return self.evidence.confidence * said if self.evidence else 0.0
 
     @property
     def promises(self) -> bool:

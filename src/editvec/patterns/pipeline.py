@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,13 +20,15 @@ from editvec.diff.signature import Signature, signature_of
 from editvec.mining import run
 from editvec.patterns.find import find_suggestions
 from editvec.patterns.grouping import group
-from editvec.patterns.memory import encode_edits, evidence_for
-from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
+from editvec.patterns.memory import encode_edits, evidence_for, imports_for
+from editvec.patterns.pattern import MIN_CONFIDENCE, JudgedPattern, Pattern
 from editvec.patterns.rules import patterns_of
+from editvec.patterns.verify import with_verdicts
 from editvec.rules.rule import InducedRule, ProseRule, runnable
 from editvec.suggest.editor import find_by_editor
 from editvec.suggest.evidence import Evidence, RuledEdits
 from editvec.suggest.few_shot import FewShotEditor
+from editvec.suggest.verify import Judgement
 from editvec.vcs.old_files import OldFiles
 from editvec.vcs.worktree import File, worktree_files
 
@@ -47,6 +49,8 @@ class LearnRequest:
     """Maximum number of patterns without a rule on which the editor is tried; the best ranked ones are taken."""
     min_confidence: float = MIN_CONFIDENCE
     """Minimum confidence of a suggestion."""
+    judged: Mapping[str, JudgedPattern] = field(default_factory=dict)
+    """What a command said of patterns in an earlier run, by their ids."""
     revision: str | None = None
     """Revision in whose files to search for matches; None for the work tree."""
 
@@ -67,6 +71,8 @@ class Learned:
     """Duration of each stage in seconds."""
     folder: Path | None = None
     """The folder to which the result was written."""
+    verification: Judgement | None = None
+    """What the command said of the places, if one judged them."""
 
 
 def learn_patterns(request: LearnRequest, model: EditModel | None = None, stages: Stages = silent) -> Learned:
@@ -107,6 +113,7 @@ def _learn(request: LearnRequest, model: EditModel | None, stages: Stages, store
     with _stage(learned, stages, "History", "languages") as advance, OldFiles(repository) as old_files:
         doubts = _doubts(named, learned.edits)
         tried = _recorded(named, old_files, doubts, store, advance)
+        tried = [_with_imports(pattern, old_files, store) for pattern in with_verdicts(tried, request.judged)]
     with _stage(learned, stages, "Finding", "files") as advance:
         ruled = [pattern for pattern in tried if pattern.rule and pattern.evidence]
         languages, tally = {pattern.language for pattern in tried}, Counter[str]()
@@ -196,6 +203,13 @@ def _recorded(
             doubt = doubts[pattern.name]
             said[pattern.name] = replace(doubt, matched=evidence.matched, edited=evidence.edited) if evidence else None
     return [_believed(pattern, said.get(pattern.name)) for pattern in named]
+
+
+def _with_imports(pattern: Pattern, old_files: OldFiles, store: Store | None) -> Pattern:
+    """Return a pattern with the imports that come along with its edits, if it has a rule that can bring them."""
+    if pattern.rule is None or pattern.of_imports:
+        return pattern
+    return replace(pattern, imports=imports_for(old_files, pattern.edits, store))
 
 
 def _believed(pattern: Pattern, evidence: Evidence | None) -> Pattern:

@@ -29,6 +29,7 @@ import orjson
 from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import from_json, to_json, write_atomically
 from editvec.core.splice import TextEdit, shrink, splice
+from editvec.rewrite.occurrences import Occurrences
 from editvec.vcs.git import Repository
 
 NAME, UNDO = ".editvec", "undo"
@@ -322,22 +323,23 @@ def _make_room(folder: Path) -> None:
 
 def _written(before: bytes, after: bytes, edits: Sequence[TextEdit]) -> Iterator[WrittenEdit]:
     """Yield the edits as they can be found in `after`."""
+    old, new = Occurrences(before), Occurrences(after)
     shift = 0
     for edit in edits:
         small = shrink(before, edit)
         if small is not None:
             start = small.start + shift
             end = start + len(small.text)
-            left, right = _context(before, after, start, end)
+            left, right = _context(old, new, after, start, end)
             yield WrittenEdit(start, small.text, before[small.start : small.end], left, right)
         shift += len(edit.text) - (edit.end - edit.start)
 
 
-def _context(before: bytes, after: bytes, start: int, end: int) -> tuple[bytes, bytes]:
+def _context(old: Occurrences, new: Occurrences, after: bytes, start: int, end: int) -> tuple[bytes, bytes]:
     """Return the bytes around [start, end) of `after` that make this place unique; none if there are no such bytes.
 
-    The place with these bytes occurs once in `after` and not in `before`, so it cannot be confused with a place of a
-    file that was not written.
+    The place with these bytes occurs once in the new text and not in the old one, so it cannot be confused with a
+    place of a file that was not written.
     """
     size = MIN_CONTEXT
     while size <= _MAX_CONTEXT:
@@ -348,7 +350,7 @@ def _context(before: bytes, after: bytes, start: int, end: int) -> tuple[bytes, 
         place = after[low:high]
         if around < MIN_CONTEXT:
             break
-        if after.find(place) == low and after.find(place, low + 1) < 0 and place not in before:
+        if new.find(place) == [low] and not old.find(place, 1):
             return after[low:start], after[end:high]
         if around < size:
             break

@@ -62,22 +62,36 @@ class Reviewed:
     problems: list[str] = field(default_factory=list)
 
 
-def review(plans: Iterable[FilePlan], choose: Choose, reviewed: Reviewed, journal: Journal | None = None) -> None:
+Bring = Callable[[FilePlan, bytes], Sequence[TextEdit]]
+"""A function that returns the edits of imports that a file needs, given its plan and its bytes after what was accepted.
+"""
+
+
+def review(
+    plans: Iterable[FilePlan],
+    choose: Choose,
+    reviewed: Reviewed,
+    journal: Journal | None = None,
+    bring: Bring | None = None,
+) -> None:
     """Ask about every edit of some plans, and write each accepted edit at once; `journal` makes them undoable.
 
-    The edits and files that were written are counted in `reviewed`, and problems are added to it.
+    The edits and files that were written are counted in `reviewed`, and problems are added to it. The edits that
+    `bring` returns are written behind the last accepted edit of a file, and are not counted.
     """
     then = Then.ASK
     for plan in plans:
         if plan.problem:
             reviewed.problems.append(f"{plan.path}: not written: {plan.problem}.")
             continue
-        then = _review_file(plan, choose, reviewed, then, journal)
+        then = _review_file(plan, choose, reviewed, then, journal, bring)
         if then is Then.STOP:
             return
 
 
-def _review_file(plan: FilePlan, choose: Choose, reviewed: Reviewed, then: Then, journal: Journal | None) -> Then:
+def _review_file(
+    plan: FilePlan, choose: Choose, reviewed: Reviewed, then: Then, journal: Journal | None, bring: Bring | None
+) -> Then:
     assert plan.path is not None
     data, shift, passed, before = plan.before, 0, 0, reviewed.num_matches
     for edit in plan.edits:
@@ -101,7 +115,19 @@ def _review_file(plan: FilePlan, choose: Choose, reviewed: Reviewed, then: Then,
         if then is Then.STOP:
             break
     reviewed.num_files += reviewed.num_matches > before
+    if bring is not None and reviewed.num_matches > before:
+        _write_imports(plan.path, data, bring(plan, data), reviewed, journal)
     return then
+
+
+def _write_imports(
+    path: Path, data: bytes, edits: Sequence[TextEdit], reviewed: Reviewed, journal: Journal | None
+) -> None:
+    if edits:
+        try:
+            write_file(path, data, splice(data, edits), journal, edits)
+        except (OSError, UserError) as error:
+            reviewed.problems.append(f"{path}: its imports were not written: {error}")
 
 
 def is_sound(plan: FilePlan, data: bytes, edit: TextEdit) -> bool:
@@ -219,7 +245,11 @@ class Decisions:
             source = FileText((self._top / path).read_bytes())
             suggestions.sort(key=lambda each: each.start)
             edits = [source.edit(suggestion.start, suggestion.end, suggestion.after) for suggestion in suggestions]
-            parts.append(unified_diff(os.fsencode(path), source.data, edits))
+            brought = {source.edit(one.start, one.end, one.after) for each in suggestions for one in each.imports}
+            for edit in sorted(brought):
+                if all(edit.end < other.start or other.end < edit.start for other in edits):
+                    edits.append(edit)
+            parts.append(unified_diff(os.fsencode(path), source.data, sorted(edits)))
         return b"".join(parts)
 
     def _is_there(self, suggestion: Suggestion) -> bool:

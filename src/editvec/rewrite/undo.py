@@ -28,6 +28,7 @@ from editvec.rewrite.journal import (
     run_files,
     top_of_files,
 )
+from editvec.rewrite.occurrences import Occurrences
 from editvec.rewrite.writer import write_file
 from editvec.vcs.git import open_repository
 
@@ -36,7 +37,7 @@ class Refusal(NamedTuple):
     """Places of a file that were not taken back, and why."""
 
     path: str
-    num_places: int
+    num_edits: int
     reason: str
 
 
@@ -53,7 +54,7 @@ class Undone:
     unchanged: list[str] = field(default_factory=list)
     """The files that were already as before the run."""
     refused: list[Refusal] = field(default_factory=list)
-    num_places: int = 0
+    num_edits: int = 0
     """Number of places that were taken back."""
 
     @property
@@ -66,7 +67,7 @@ class Undone:
         return {
             "verb": self.verb or None,
             "time": self.time and self.time.isoformat(),
-            "num_places": self.num_places,
+            "num_edits": self.num_edits,
             "files": self.files,
             "unchanged": self.unchanged,
             "refused": [refusal._asdict() for refusal in self.refused],
@@ -79,7 +80,7 @@ class RunSummary(NamedTuple):
     time: datetime
     verb: str
     num_files: int
-    num_places: int
+    num_edits: int
     is_undone: bool
 
     def as_json(self) -> dict[str, Any]:
@@ -102,9 +103,9 @@ def undo(repo: str | Path = ".") -> Undone:
 
     Example:
         >>> import editvec
-        >>> editvec.apply("5", update=True).num_places
+        >>> editvec.apply("5", update=True).num_matches
         5
-        >>> editvec.undo().num_places
+        >>> editvec.undo().num_edits
         5
     """
     top, files = _journal(repo)
@@ -185,10 +186,10 @@ def _undo_file(
     top: Path, path: str, records: Sequence[WriteRecord], run: JournalRun, log: RunLog, undone: Undone
 ) -> None:
     """Take back the writes of one file, and add the outcome to `undone`."""
-    num_places = sum(len(record.edits) for record in records)
+    num_edits = sum(len(record.edits) for record in records)
     target, reason = _target(top, path)
     if target is None:
-        undone.refused.append(Refusal(path, num_places, reason))
+        undone.refused.append(Refusal(path, num_edits, reason))
         return
     try:
         data = target.read_bytes()
@@ -202,11 +203,11 @@ def _undo_file(
             log.add(RestoreRecord(path, digest(before)))
             write_file(target, data, before)
     except (OSError, UserError) as error:
-        undone.refused.append(Refusal(path, num_places, str(error)))
+        undone.refused.append(Refusal(path, num_edits, str(error)))
         return
     if before != data:
         undone.files.append(path)
-        undone.num_places += taken
+        undone.num_edits += taken
     elif not reasons:
         undone.unchanged.append(path)
     undone.refused += [Refusal(path, reasons.count(each), each) for each in dict.fromkeys(reasons)]
@@ -278,6 +279,7 @@ def _exactly(data: bytes, record: WriteRecord) -> bytes | None:
 
 def _still_there(data: bytes, edits: Sequence[WrittenEdit]) -> tuple[list[TextEdit], list[str]]:
     """Return the edits that take back those that can be found in the data, and a reason for each of the others."""
+    searched = Occurrences(data)
     found: list[TextEdit] = []
     reasons = []
     for edit in edits:
@@ -285,13 +287,13 @@ def _still_there(data: bytes, edits: Sequence[WrittenEdit]) -> tuple[list[TextEd
             reasons.append("the file was edited since, and the text around the place occurs elsewhere too")
             continue
         text = edit.left + edit.written + edit.right
-        at = data.find(text)
-        if at < 0:
+        places = searched.find(text)
+        if not places:
             reasons.append("the place or the text around it was edited since")
-        elif data.find(text, at + 1) >= 0:
+        elif len(places) > 1:
             reasons.append("the file was edited since, and the place is there more than once")
         else:
-            start = at + len(edit.left)
+            start = places[0] + len(edit.left)
             found.append(TextEdit(start, start + len(edit.written), edit.stood))
     found.sort()
     kept: list[TextEdit] = []

@@ -11,7 +11,7 @@ from pathlib import Path
 from editvec.core.errors import GitError, UserError
 from editvec.core.files import atomic
 from editvec.core.splice import TextEdit
-from editvec.rewrite.journal import Journal
+from editvec.rewrite.journal import Journal, top_of_files
 from editvec.syntax.languages import language_of
 from editvec.vcs import git
 from editvec.vcs.filters import is_generated_name, is_generated_text, is_vendored
@@ -123,13 +123,19 @@ def write_file(
 ) -> None:
     """Replace the bytes of a file in one step.
 
-    The mode and, where permitted, the owner stay the same. A link stays a link. With `journal`, the write is recorded
-    first, so that it can be undone. `edits`, which turn `before` into `after`, let it be undone place by place.
+    The mode and, where permitted, the owner and extended attributes stay the same. A link stays a link. With
+    `journal`, the write is recorded first, so that it can be undone. `edits`, which turn `before` into `after`, let it
+    be undone place by place.
 
     Raises:
-        UserError: The file has changed since it was read, or the journal cannot be written.
+        UserError: The file has changed since it was read, is a link out of its work tree or has other hard links, or
+            the journal cannot be written.
     """
     target = file.resolve()
+    if file.is_symlink() and (top := top_of_files(file.parent.resolve())) and not target.is_relative_to(top):
+        raise UserError(f"{file} is a link to {target}, outside its work tree. Give that file itself.")
+    if target.stat().st_nlink > 1:
+        raise UserError(f"{file} has other hard links, which would keep the old text. Copy it to a file of its own.")
     if target.read_bytes() != before:
         raise UserError(f"{file} has changed since it was read. Run the command again.")
     if journal is not None:

@@ -8,13 +8,15 @@ nothing else does.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cached_property
 
+from editvec.rules.holes import Generalised, Hole, Inner, Keys, Template, Use, leaves
 from editvec.rules.sites import NodePair
 from editvec.rules.values import (
     innermost,
+    is_call,
+    is_called_receiver,
     is_carried_name,
     is_content,
     is_expression,
@@ -24,10 +26,6 @@ from editvec.rules.values import (
 )
 from editvec.syntax.cst import Key, Node
 from editvec.syntax.languages import Language
-
-Keys = tuple[Key, ...]
-"""The tokens that a hole stands for in each example."""
-
 
 PUNCTUATION = frozenset("( ) [ ] { } . , ; :: = => -> :".split())
 """Tokens that say almost nothing about the code around them."""
@@ -48,74 +46,26 @@ class UnboundError(Exception):
     """
 
 
-@dataclass(eq=False)
-class Hole:
-    """A position at which the examples differ."""
-
-    keys: Keys
-    kinds: tuple[str, ...]
-    """The kind of node in each example, as ast-grep sees it: that of the outermost node with this text."""
-    inner_kinds: tuple[str, ...]
-    """The kind of the innermost node with this text in each example."""
-    role: str
-    """The field that it fills in its parent, or its own kind if it fills none."""
-    many: bool = False
-    """Whether it stands for any number of sibling nodes."""
-    name: str = ""
-    num_uses: int = 0
-    mixed: bool = False
-    """Whether its positions take different kinds of node, such as a parameter and an argument."""
-    leaf: bool = False
-    """Whether it stands for a single token in each example."""
-    quoted: bool = False
-    """Whether it stands between quotes before the edit."""
-
-
-@dataclass(eq=False)
-class Use:
-    """A use of a hole: the bytes [start, end) of the first example's text."""
-
-    hole: Hole
-    start: int
-    end: int
-    prefix: str = ""
-    """The text in front of it in the same string."""
-    suffix: str = ""
-
-
-@dataclass(eq=False)
-class Inner:
-    """A node whose kind all examples share, with children that differ; `node` is the first example's."""
-
-    node: Node
-    children: list[Template]
-
-
-Template = Node | Inner | Use
-"""A generalised tree: a node that all examples share, a node with differences below it, or a hole."""
-
-
-@dataclass(eq=False)
-class Generalised:
-    """The generalisation of some pairs: the templates before and after, and the holes that they share."""
-
-    pairs: tuple[NodePair, ...]
-    before: Template
-    after: Template
-    holes: list[Hole] = field(default_factory=list)
-
-
-def generalise(pairs: Sequence[NodePair], language: Language, *, with_names: bool = False) -> Generalised:
+def generalise(
+    pairs: Sequence[NodePair],
+    language: Language,
+    *,
+    with_names: bool = False,
+    wide: bool = False,
+    narrow: bool = False,
+    receivers: bool = False,
+) -> Generalised:
     """Return the most specific pair of templates that matches all pairs.
 
     With a single example, `with_names` also generalises the names of members that the edit keeps together with their
-    receiver and arguments (see `values.is_carried_name`).
+    receiver and arguments (see `values.is_carried_name`), `wide` generalises every expression that the edit keeps, and
+    `narrow` keeps the names of called functions; `receivers` keeps them only where their result is a receiver.
 
     Raises:
         UnboundError: There is no such pair of templates.
     """
     try:
-        return _generalise(_Work(language, pairs, with_names=with_names))
+        return _generalise(_Work(language, pairs, with_names=with_names, wide=wide, narrow=narrow, receivers=receivers))
     except UnboundError:
         # What after needs may be a part of a string, so look into strings too.
         return _generalise(_Work(language, pairs, into_strings=True))
@@ -131,9 +81,17 @@ class _Work:
     """The state of one anti-unification."""
 
     def __init__(
-        self, language: Language, pairs: Sequence[NodePair], *, into_strings: bool = False, with_names: bool = False
+        self,
+        language: Language,
+        pairs: Sequence[NodePair],
+        *,
+        into_strings: bool = False,
+        with_names: bool = False,
+        wide: bool = False,
+        narrow: bool = False,
+        receivers: bool = False,
     ) -> None:
-        self.with_names = with_names
+        self.with_names, self.wide, self.narrow, self.receivers = with_names, wide, narrow, receivers
         self.language = language
         self.pairs = tuple(pairs)
         self.holes: dict[tuple[Keys, bool], Hole] = {}
@@ -170,15 +128,28 @@ class _Work:
 
     def _build_alone(self, nodes: tuple[Node, ...], keys: Keys, bind: bool) -> Template:
         node, root = nodes[0], self.pairs[0].before
-        if bind and (node.kind, node.key) in self._values and is_value(node, root, self.language):
+        kept = (self.narrow and is_call(node)) or (self.receivers and is_called_receiver(node, self.language))
+        if bind and not kept and (node.kind, node.key) in self._values and is_value(node, root, self.language):
+            return self._hole(nodes, keys, bind)
+        if bind and self.wide and self._is_kept(node):
             return self._hole(nodes, keys, bind)
         if node.is_leaf:
             moved = is_content(node, self.language) and self._moves(node)
-            carried = self.with_names and is_carried_name(node, lambda each: self._shared((each,)), self.language)
+            carried = (
+                self.with_names
+                and not self.narrow
+                and is_carried_name(node, lambda each: self._shared((each,)), self.language)
+            )
             if bind and (moved or carried or self._is_parameter(node)):
                 return self._hole(nodes, keys, bind)
             return node if bind else self._within_string(nodes) or node
         return self._inner(nodes, bind=bind) or node
+
+    def _is_kept(self, node: Node) -> bool:
+        """Return whether a node is an expression that also occurs after the edit, as a part of it."""
+        if not node.named or node is self.pairs[0].before or is_statement(node) or not self._shared((node,)):
+            return False
+        return is_expression(node, self.language) and node.key != self.pairs[0].after.key
 
     def _moves(self, content: Node) -> bool:
         """Return whether the content of a string occurs after in another role, or in a longer string."""
@@ -226,7 +197,7 @@ class _Work:
         With a single example, the node must be of the same kind as before.
         """
         kind = innermost(node).kind
-        if not self.alone or hole.quoted or hole.role in NAMES:
+        if not self.alone or hole.quoted or hole.role in NAMES or self.wide:
             return True
         same = kind in hole.inner_kinds or "parameter" in hole.inner_kinds[0]
         return same and (is_value(node, self.pairs[0].after, self.language) or self._is_parameter(innermost(node)))
@@ -367,14 +338,3 @@ def _keys(nodes: Sequence[Node]) -> Key:
 
 def _says_something(leaf: Node) -> bool:
     return leaf.named or leaf.text not in PUNCTUATION
-
-
-def leaves(template: Template) -> Iterator[Node | Use]:
-    """Yield the tokens and holes of a template from left to right."""
-    if isinstance(template, Use):
-        yield template
-    elif isinstance(template, Inner):
-        for child in template.children:
-            yield from leaves(child)
-    else:
-        yield from (node for node in template.walk() if node.is_leaf)

@@ -6,6 +6,7 @@ repository.
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sysconfig
 from collections.abc import Sequence
@@ -20,7 +21,12 @@ import orjson
 from editvec.core.errors import UserError
 from editvec.core.match import Match
 from editvec.syntax import languages
+from editvec.syntax.facts import facts_of
+from editvec.syntax.languages import Language
 
+_SECONDS, _BYTES_PER_SECOND = 30, 100_000
+"""Time limit of a call, and how fast it must be beyond that; ast-grep usually reads some megabytes per second."""
+_log = logging.getLogger("editvec")
 _IGNORED = ("hidden", "dot", "exclude", "global", "parent", "vcs")
 
 
@@ -41,9 +47,35 @@ def program() -> str:
 def scan(rules: str, texts: Sequence[bytes], language: str) -> list[list[Match]]:
     """Return the matches of the rules in a YAML text, for each of the texts in order.
 
+    A text that takes too long is skipped with a warning: it has no matches.
+
     Raises:
         UserError: ast-grep does not accept the rules, or is not installed.
     """
+    facts = facts_of(known) if isinstance(known := languages.get(language), Language) else None
+    readable = [number for number, data in enumerate(texts) if facts is None or facts.is_readable(data)]
+    matches: list[list[Match]] = [[] for _ in texts]
+    waiting = [readable] if readable else []
+    num_skipped = len(texts) - len(readable)
+    while waiting:
+        numbers = waiting.pop()
+        try:
+            found = _scan_within(rules, [texts[number] for number in numbers], language)
+        except subprocess.TimeoutExpired:
+            if len(numbers) == 1:
+                num_skipped += 1
+                continue
+            middle = len(numbers) // 2
+            waiting += (numbers[middle:], numbers[:middle])
+            continue
+        for number, each in zip(numbers, found, strict=True):
+            matches[number] = each
+    if num_skipped:
+        _log.warning("editvec: %d %s texts were skipped: they take too long to parse.", num_skipped, language)
+    return matches
+
+
+def _scan_within(rules: str, texts: Sequence[bytes], language: str) -> list[list[Match]]:
     with TemporaryDirectory(prefix="editvec-") as name:
         folder = Path(name)
         ending = languages.get(language).extensions[0]
@@ -91,7 +123,10 @@ def _run(folder: Path, rules: str, count: int) -> list[list[Match]]:
     command = [program(), "scan", "--rule", "rules.yml", "--json=stream"]
     for each in _IGNORED:
         command += ["--no-ignore", each]
-    done = subprocess.run([*command, "texts"], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
+    seconds = _SECONDS + sum(file.stat().st_size for file in (folder / "texts").iterdir()) / _BYTES_PER_SECOND
+    done = subprocess.run(
+        [*command, "texts"], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds
+    )
     # Both mean success: 1 says that a rule with severity error matched.
     if done.returncode not in (0, 1):
         raise UserError(f"ast-grep does not understand the rule ({_last_words(done.stderr)}). Correct the rule.")

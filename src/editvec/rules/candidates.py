@@ -13,7 +13,8 @@ from functools import lru_cache
 
 import tree_sitter as ts
 
-from editvec.rules.antiunify import NAMES, Generalised, Hole, Inner, Template, UnboundError, Use, generalise
+from editvec.rules.antiunify import NAMES, UnboundError, generalise
+from editvec.rules.holes import Generalised, Hole, Inner, Template, Use
 from editvec.rules.rule import InducedRule, Metavariable, RulePiece, digest
 from editvec.rules.sites import NodePair, Site
 from editvec.rules.template import name_holes, weigh, write
@@ -64,13 +65,21 @@ def _of_kinds(site: Site, before: str, after: str) -> NodePair | None:
     return next((pair for pair in alike if pair.after.kind == after), alike[0] if alike else None)
 
 
-def common(sites: Sequence[Site], language: Language, *, min_weight: float = MIN_WEIGHT) -> Iterator[Generalised]:
-    """Yield what the sites have in common, for each level at which it is specific enough."""
+def common(
+    sites: Sequence[Site], language: Language, *, min_weight: float = MIN_WEIGHT, narrow: bool = False
+) -> Iterator[Generalised]:
+    """Yield what the sites have in common, for each level at which it is specific enough.
+
+    With `narrow`, a single site keeps the names of called functions.
+    """
     for pairs in levels(sites):
         try:
-            found = generalise(pairs, language, with_names=True)
+            found = generalise(pairs, language, with_names=True, narrow=narrow)
             if weigh(found.before, language) < _ENOUGH:
-                found = generalise(pairs, language)
+                found = generalise(pairs, language, narrow=narrow)
+            if weigh(found.before, language) < _ENOUGH:
+                # One name is seldom what an edit is about: not every `unwrap`, but that of a `lock`.
+                found = generalise(pairs, language, narrow=narrow, receivers=True)
         except UnboundError:
             continue
         if not isinstance(found.before, Use) and weigh(found.before, language) >= min_weight:
@@ -78,10 +87,25 @@ def common(sites: Sequence[Site], language: Language, *, min_weight: float = MIN
 
 
 def candidates(sites: Sequence[Site], language: Language, *, min_weight: float = MIN_WEIGHT) -> list[InducedRule]:
-    """Return the rules that the sites may be examples of, the most general first."""
+    """Return the rules that the sites may be examples of, the most general first.
+
+    If these are too general, they are those that keep the names of called functions.
+    """
+    return _candidates(sites, language, min_weight, narrow=False) or _candidates(
+        sites, language, min_weight, narrow=True
+    )
+
+
+def ladder(sites: Sequence[Site], language: Language) -> list[InducedRule]:
+    """Return everything that the sites may be examples of, also what is very general, the most general first."""
+    steps = [rule for narrow in (False, True) for rule in _candidates(sites, language, 0.0, narrow=narrow)]
+    return sorted(dict.fromkeys(steps), key=lambda rule: rule.weight)
+
+
+def _candidates(sites: Sequence[Site], language: Language, min_weight: float, *, narrow: bool) -> list[InducedRule]:
     rules: list[InducedRule] = []
     number = 0
-    for found in common(sites, language, min_weight=0.0):
+    for found in common(sites, language, min_weight=0.0, narrow=narrow):
         name_holes(found, language)
         if any(hole.num_uses == 1 and not _may_vanish(hole) for hole in found.holes) or _calls_anything(found):
             continue

@@ -10,7 +10,7 @@ from math import inf
 
 from editvec.core.edit import Edit
 from editvec.rules.antiunify import UnboundError, generalise
-from editvec.rules.candidates import MIN_WEIGHT, candidates, levels
+from editvec.rules.candidates import MIN_WEIGHT, candidates, ladder, levels
 from editvec.rules.hierarchy import SiteGroup, hierarchy
 from editvec.rules.prose import induce_prose
 from editvec.rules.rule import InducedRule
@@ -18,6 +18,9 @@ from editvec.rules.sites import RuleExample, edit_example, sites
 from editvec.rules.verification import Verification, VerifiedRule, verify
 from editvec.syntax import languages
 from editvec.syntax.languages import Language
+
+_STEP = 0.3
+"""Difference in weight from which on a rule is called narrower or broader: that of an operator."""
 
 
 def make_rules(edits: Sequence[Edit], *, min_support: int = 1) -> list[VerifiedRule]:
@@ -59,6 +62,24 @@ def induce(
         if kept:
             return _as_written(kept, examples)
     return []
+
+
+def neighbours(rule: InducedRule, examples: Sequence[RuleExample]) -> tuple[VerifiedRule | None, VerifiedRule | None]:
+    """Return the next narrower and the next broader verified rule of the same examples, as far as there are any."""
+    language = examples[0].language
+    found = [site for example in examples for site in sites(example)]
+    steps = [each for each in ladder(found, language) if each.summary != rule.summary] if found else []
+    verified = [
+        VerifiedRule(each, verification)
+        for each, verification in zip(steps, verify(steps, examples, as_written=True), strict=True)
+        if verification.holds
+    ]
+    weights = [each.rule.weight if isinstance(each.rule, InducedRule) else 0.0 for each in verified]
+    narrower = next(
+        (each for each, weight in zip(verified, weights, strict=True) if weight > rule.weight + _STEP), None
+    )
+    broader = [each for each, weight in zip(verified, weights, strict=True) if weight < rule.weight - _STEP]
+    return narrower, broader[-1] if broader else None
 
 
 def _candidates(cluster: SiteGroup, language: Language, min_weight: float, halvings: int = 2) -> list[InducedRule]:

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from editvec.core.errors import BadInputError, UserError
+from editvec.rules.yaml import read_yaml
 from editvec.syntax import languages
 
 
@@ -225,15 +226,7 @@ def load_rules(text: str, name: object = "the rule") -> list[Rule]:
         BadInputError: The text is not YAML, or it holds something other than rules.
         UserError: A rule has no fix, or its language is unknown.
     """
-    import yaml
-
-    try:
-        documents = [each for each in yaml.safe_load_all(text) if each is not None]
-    except yaml.YAMLError as error:
-        reason = " ".join(str(error).split())
-        raise BadInputError(
-            name, None, f"this is not valid YAML ({reason}). Correct it, or make a rule with editvec rule."
-        ) from None
+    documents = [each for each in read_yaml(text, name) if each is not None]
     if not documents:
         raise BadInputError(name, None, "it contains no rule. Make one with editvec rule.")
     return [_load(each, name) for each in documents]

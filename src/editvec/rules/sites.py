@@ -98,7 +98,7 @@ def edit_example(edit: Edit) -> RuleExample | None:
     if not isinstance(language, Language):
         return None
     before, after = encode(edit.before.text), encode(edit.after.text)
-    for opening, closing in _wrappings(language, before):
+    for opening, closing in wrappings(language, before):
         texts = [opening + each + closing for each in (before, after)]
         start = len(opening)
         example = RuleExample(
@@ -109,8 +109,8 @@ def edit_example(edit: Edit) -> RuleExample | None:
     return None
 
 
-def _wrappings(language: Language, text: bytes) -> list[tuple[bytes, bytes]]:
-    """Return the wrappings to try: for fragments, for headers without a body, and for patterns."""
+def wrappings(language: Language, text: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the wrappings to try for a piece of code: for fragments, for headers without a body, and for patterns."""
     tried = language.wrappers + language.header_wrappers
     if text.rstrip().endswith(b":"):
         # A header that ends with a colon also parses without its body, but as another kind of node.

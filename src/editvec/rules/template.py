@@ -6,9 +6,10 @@ The weight says how specific a template is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from editvec.rules.antiunify import PUNCTUATION, Generalised, Hole, Template, Use, leaves
+from editvec.rules.antiunify import PUNCTUATION
+from editvec.rules.holes import Generalised, Hole, Template, Use, leaves
 from editvec.syntax.cst import Node
 from editvec.syntax.languages import Language
 from editvec.syntax.token import decode
@@ -59,17 +60,25 @@ def write(template: Template, *, one_line: bool, prefix: str = "") -> str:
 
     Comments are left out.
     """
+    return render(template, lambda leaf: _word(leaf, prefix), one_line=one_line)
+
+
+def render(template: Template, word: Callable[[Node | Use], str], *, one_line: bool = False, indent: str = "") -> str:
+    """Return a template as text, with what `word` returns for each token and hole.
+
+    The white space is that of the first example; `indent` stands in front of each line but the first.
+    """
     if isinstance(template, Use):
-        return _word(template, prefix)
+        return word(template)
     data = (template if isinstance(template, Node) else template.node).code.data
     text, end = "", None
-    indent = None
+    own = b""
     for leaf in leaves(template):
         if end is None:
-            indent = _indentation(data, leaf.start)
+            own = _indentation(data, leaf.start)
         else:
-            text += _gap(data[end : leaf.start], indent or b"", one_line)
-        text += _word(leaf, prefix)
+            text += _gap(data[end : leaf.start], own, one_line).replace("\n", "\n" + indent)
+        text += word(leaf)
         end = leaf.end
     return text
 

@@ -70,7 +70,10 @@ def is_value(node: Node, root: Node, language: Language) -> bool:
 
 
 def _is_variable(node: Node, root: Node, around: str, place: str, language: Language) -> bool:
-    if node.text in language.selves or language.accesses.get(around, ("", ""))[1] == (place or "?"):
+    receiver, member = language.accesses.get(around, ("", ""))
+    if node.text in language.selves or member == (place or "?"):
+        return False
+    if node.text in language.modules and receiver == place:
         return False
     if node.text[:1].islower() or node.text[:1] == "_":
         return True
@@ -90,6 +93,19 @@ def _is_operand(node: Node, language: Language) -> bool:
     )
 
 
+def is_call(node: Node) -> bool:
+    """Return whether a node is a call."""
+    return any(child.field == "function" for child in innermost(node).children)
+
+
+def is_called_receiver(node: Node, language: Language) -> bool:
+    """Return whether a node is a method call whose result is the receiver of another access, as in `a.b().c`."""
+    parent, place = place_of(node)
+    if parent is None or language.accesses.get(parent.kind, ("?", ""))[0] != place:
+        return False
+    return any(child.field == "function" and child.kind in language.accesses for child in innermost(node).children)
+
+
 def is_carried_name(node: Node, shared: Callable[[Node], bool], language: Language) -> bool:
     """Return whether a node names a member that the edit keeps with the same receiver and arguments.
 
@@ -105,6 +121,8 @@ def is_carried_name(node: Node, shared: Callable[[Node], bool], language: Langua
     call = access.parent
     if access.field != "function" or call is None:
         return True
+    if is_called_receiver(call, language):
+        return False
     return all(shared(child) for child in call.children if child is not access)
 
 

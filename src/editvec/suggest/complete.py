@@ -17,9 +17,13 @@ from editvec.core.match import Suggestion
 from editvec.suggest.features import features
 from editvec.suggest.hypothesis import EditHypothesis
 from editvec.suggest.intents import DemoEdit, Intent, intents_of, shown_edits
-from editvec.suggest.locate import EditMatch, SearchedFile, locate
+from editvec.suggest.locate import MatchFinder, locate, token_finder
 from editvec.suggest.propose import propose
+from editvec.suggest.searched import EditMatch, SearchedFile
+from editvec.suggest.soundness import Soundness
+from editvec.suggest.trees import TreeMatcher, propose_trees
 from editvec.syntax.languages import language_of
+from editvec.syntax.token import encode
 from editvec.vcs.worktree import File, ending_of
 
 LIKELY = 0.8
@@ -30,6 +34,7 @@ POSSIBLE = 0.3
 _MAX_INTENTS = 12
 _MAX_MATCHES = 2_500
 """Maximum number of matches of a hypothesis, and of matches of an intent that are scored; the nearest come first."""
+_CHECKED = 0.1
 _SCRIPTS = frozenset({"javascript", "tsx", "typescript"})
 """Languages whose files are searched together."""
 
@@ -64,12 +69,19 @@ def gather(
     edits = [edit for each in shown for edit in shown_edits(each)]
     chosen = [edit for edit in edits if not only or _lines_now(edit) & set(only)]
     intents = sorted(intents_of(chosen), key=lambda intent: -len(intent.edits))[:_MAX_INTENTS]
+    num_intents = min(len(intents_of(edits)), _MAX_INTENTS)
     now = {file.path: file.data for file in files}
     as_shown = {each.path for each in shown if now.get(each.path) == each.after}
     done = {(edit.path, line - 1) for edit in edits if edit.path in as_shown for _, line in _lines_now(edit)}
     no = {(path, line - 1) for path, line in refused}
     per_file = Counter(edit.path for edit in edits)
-    return [_gathered(intent, files, done, no, per_file, len(intents)) for intent in intents]
+    return [_gathered(intent, files, done, no, per_file, num_intents) for intent in intents]
+
+
+def typed_example(before: str, after: str, path: str) -> Demonstration:
+    """Return an edit that a person typed, without a file around it; `path` says by its ending what it is for."""
+    name = "example" + path[path.rindex(".") :] if "." in path else path.rpartition("/")[2]
+    return Demonstration(name, encode(before.rstrip("\n") + "\n"), encode(after.rstrip("\n") + "\n"))
 
 
 def _lines_now(edit: DemoEdit) -> set[Line]:
@@ -85,9 +97,9 @@ def _gathered(
     per_file: Counter[str],
     num_intents: int,
 ) -> Gathered:
-    hypotheses = propose(intent)
+    hypotheses = [*propose(intent), *propose_trees(intent)]
     near = nearest_first(intent.edits, files)
-    found, counts = locate(hypotheses, near, _MAX_MATCHES)
+    found, counts = locate(hypotheses, near, _MAX_MATCHES, finder_of)
     open_matches = [each for each in found if not _lines(each) & done]
     refused = [each for each in open_matches if _lines(each) & no]
     matches = [each for each in open_matches if not _lines(each) & no][:_MAX_MATCHES]
@@ -103,6 +115,12 @@ def _gathered(
         num_intents=num_intents,
     )
     return Gathered(intent, hypotheses, matches, numbers)
+
+
+def finder_of(hypothesis: EditHypothesis) -> MatchFinder:
+    """Return what finds the matches of a hypothesis."""
+    template = hypothesis.template
+    return token_finder(hypothesis) if template is None else TreeMatcher(hypothesis, template).matches
 
 
 def nearest_first(edits: Sequence[DemoEdit], files: Sequence[SearchedFile]) -> list[SearchedFile]:
@@ -169,13 +187,18 @@ def complete(
     searched = [SearchedFile(*file) for file in files]
     found: list[Suggestion] = []
     for number, each in enumerate(gather(shown, searched, refused=refused), 1):
-        confidences = score(each.features)
-        found += [
-            as_suggestion(match, float(confidence), f"e{number}")
-            for match, confidence in zip(each.matches, confidences, strict=True)
-            if confidence >= minimum
-        ]
+        found += [as_suggestion(match, confidence, f"e{number}") for match, confidence in scored(each, score, minimum)]
     return without_overlaps(found)
+
+
+def scored(gathered: Gathered, scorer: Scorer, minimum: float) -> list[tuple[EditMatch, float]]:
+    """Return the matches with a confidence of at least `minimum` after which their file still parses."""
+    confidences = scorer(gathered.features)
+    certain = [at for at, confidence in enumerate(confidences) if confidence >= minimum]
+    # What nobody is shown is not worth a parse.
+    doubtful = [gathered.matches[at] for at in certain if confidences[at] >= _CHECKED]
+    unsound = set(doubtful) - set(Soundness().sound(doubtful))
+    return [(gathered.matches[at], float(confidences[at])) for at in certain if gathered.matches[at] not in unsound]
 
 
 def as_suggestion(match: EditMatch, confidence: float, edit: str, reasons: Sequence[str] = ()) -> Suggestion:

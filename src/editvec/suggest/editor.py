@@ -97,8 +97,8 @@ def find_by_editor(
 ) -> tuple[Suggestion, ...]:
     """Return suggestions for which the editor is sure enough that it does what the edits did.
 
-    `past` holds how often people made the reverse edit, and how long ago they last made this one. The confidence is
-    computed as for a rule: from how often the editor was right, and from how many matches people have left alone.
+    `doubt` is what history says against the edit: how often people reversed it, and how long ago they last made it. The
+    confidence is computed as for a rule, from how often the editor was right and how many matches people left alone.
     """
     names = _shared_names(edits)
     candidates = list(islice(_candidates(edits, files, names), _MOST_TRIED)) if names else []

@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from editvec.suggest.declared import declares, num_declarations
 from editvec.suggest.hypothesis import EditHypothesis, Level, NamePart, TokenHole
-from editvec.suggest.intents import Intent
+from editvec.suggest.intents import DemoEdit, Intent
 from editvec.suggest.likeness import LIKENESS, Spot, likeness
-from editvec.suggest.locate import EditMatch, SearchedFile
+from editvec.suggest.roles import RoleReader
+from editvec.suggest.searched import EditMatch, SearchedFile
 from editvec.syntax.lexer import is_word
 
 _MAX_SHOWN = 8
+_NEAR_SPANS = 12
 _TEST = re.compile(r"(?:^|[/_.-])(?:tests?|specs?|examples?|bench(?:marks?)?|docs?)(?:[/_.-]|$)|Tests?\.\w+$", re.I)
 
 _OF_EDIT = (
@@ -38,6 +41,11 @@ _OF_EDIT = (
     "prose",
     "starts_line",
     "more_lines",
+    "typed",
+    "old_declared",
+    "new_declared",
+    "shown_declares",
+    "local",
 )
 _OF_MATCH = (
     *(f"level_{level.name.lower()}" for level in Level),
@@ -70,6 +78,12 @@ _OF_MATCH = (
     "like_shown_context",
     "shown_context_share",
     "contexts",
+    "declares",
+    "between_shown",
+    "shown_in_file",
+    "alternatives",
+    "support",
+    "repeats",
 )
 
 FEATURES = (
@@ -79,6 +93,8 @@ FEATURES = (
     *(f"least_{name}" for name in LIKENESS),
     *(f"shown_{name}" for name in LIKENESS),
     *(f"refused_{name}" for name in LIKENESS),
+    *(f"above_{name}" for name in LIKENESS),
+    *(f"mean_{name}" for name in LIKENESS),
 )
 """The names of the features, in the order of the columns."""
 
@@ -101,18 +117,29 @@ def features(
     """
     if not matches:
         return np.zeros((0, len(FEATURES)), np.float32)
-    shown = [Spot.of_shown(edit) for edit in intent.edits[-_MAX_SHOWN:]]
-    spots = [Spot.of_match(match) for match in matches]
+    reader = RoleReader()
+    shown = [Spot.of_shown(edit, reader) for edit in intent.edits[-_MAX_SHOWN:]]
+    spots = [Spot.of_match(match, reader) for match in matches]
     most, least = _compared(spots, shown)
     pairs = [likeness(one, other) for one, other in combinations(shown, 2)]
     between = np.min(pairs, 0) if pairs else np.full(len(LIKENESS), -1, np.float32)
-    against = [Spot.of_match(match) for match in refused[-_MAX_SHOWN:]]
+    against = [Spot.of_match(match, reader) for match in refused[-_MAX_SHOWN:]]
     no = _compared(spots, against)[0] if against else np.full((len(spots), len(LIKENESS)), -1, np.float32)
     edit = _of_edit(intent, num_intents, len(refused), matches[0].file.language)
-    own = _of_matches(intent, hypotheses, counts, matches, files, spots, shown, most, touched)
-    return np.hstack(
-        [np.tile(edit, (len(matches), 1)), own, most, least, np.tile(between, (len(matches), 1)), no], dtype=np.float32
-    )
+    names = _of_names(intent, shown, files)
+    rows = _MatchRows(intent, hypotheses, counts, matches, files, spots, shown, most, touched)
+    own = np.array([rows.row(number) for number in range(len(matches))], np.float32)
+    of_all = [np.tile(each, (len(matches), 1)) for each in (np.concatenate([edit, names]), between, most.mean(0))]
+    return np.hstack([of_all[0], own, most, least, of_all[1], no, _above(most), of_all[2]], dtype=np.float32)
+
+
+def _above(table: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return for each number of a table the share of the rows that are more alike in its column."""
+    shares = np.empty_like(table)
+    for column, values in enumerate(table.T):
+        order = np.sort(values)
+        shares[:, column] = 1 - np.searchsorted(order, values, "right") / len(values)
+    return shares
 
 
 def _compared(spots: Sequence[Spot], others: Sequence[Spot]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -158,94 +185,156 @@ def _of_edit(intent: Intent, num_intents: int, num_refused: int, language: str) 
             language in ("markdown", "rst", "latex", "text", "prose", "asciidoc"),
             not edit.before.text_of(edit.first_line)[: _offset(edit)].strip() if edit.runs[0].low else True,
             edit.last_line - edit.first_line != 1 or edit.last_line_now - edit.first_line_now != 1,
+            edit.before.num_lines <= edit.last_line - edit.first_line,
         ],
         np.float32,
     )
 
 
-def _offset(edit: object) -> int:
-    from editvec.suggest.intents import DemoEdit
-
-    assert isinstance(edit, DemoEdit)
+def _offset(edit: DemoEdit) -> int:
     at = min(edit.runs[0].low, len(edit.old.starts) - 1)
     return max(0, edit.old.starts[at] - edit.before.line_starts[edit.first_line]) if at >= 0 else 0
 
 
-def _of_matches(
-    intent: Intent,
-    hypotheses: Sequence[EditHypothesis],
-    counts: Sequence[int],
-    matches: Sequence[EditMatch],
-    files: Sequence[SearchedFile],
-    spots: Sequence[Spot],
-    shown: Sequence[Spot],
-    most: NDArray[np.float32],
-    touched: frozenset[str],
-) -> NDArray[np.float32]:
-    alike = _overall(most)
-    order = np.sort(alike)
-    per_line = Counter((match.file.path, match.line) for match in matches)
-    seen: Counter[tuple[str, int]] = Counter()
-    per_file = Counter(match.file.path for match in matches)
-    per_folder = Counter(spot.path_parts for spot in spots)
-    contexts = [(*spot.left[:1], b"|", *spot.right[:1]) for spot in spots]
-    per_context = Counter(contexts)
-    shown_contexts = {(*spot.left[:1], b"|", *spot.right[:1]) for spot in shown}
-    texts = Counter(b" ".join(spot.lines[0]) for spot in spots)
-    lines_of: dict[str, list[int]] = {}
-    for match in matches:
-        lines_of.setdefault(match.file.path, []).append(match.line)
-    for lines in lines_of.values():
-        lines.sort()
-    words = _WordsOfFiles(intent, files)
-    first_shown = {spot.path: spot.line for spot in reversed(shown)}
-    tests_shown = any(_TEST.search(spot.path) for spot in shown)
-    specifics = [_specificity(each) for each in hypotheses]
-    rows = []
-    for number, (match, spot) in enumerate(zip(matches, spots, strict=True)):
-        path = match.file.path
-        here = (path, match.line)
-        seen[here] += 1
-        levels = {hypotheses[index].level for index in match.hypotheses}
-        best = max(match.hypotheses, key=lambda index: specifics[index])
-        hypothesis = hypotheses[best]
-        own_counts = [counts[index] for index in match.hypotheses]
-        lines = lines_of[path]
-        at = bisect_left(lines, match.line)
-        gaps = [abs(lines[i] - match.line) for i in (at - 1, at + per_line[here]) if 0 <= i < len(lines)]
-        first = first_shown.get(path)
-        rows.append(
-            [
-                *(level in levels for level in Level),
-                len(match.hypotheses),
-                math.log1p(min(own_counts)),
-                math.log1p(max(own_counts)),
-                specifics[best],
-                sum(isinstance(each, TokenHole) for each in hypothesis.elements),
-                hypothesis.num_left + hypothesis.num_right,
-                per_line[here],
-                seen[here],
-                math.log1p(per_file[path]),
-                per_file[path] / len(matches),
-                math.log1p(len(per_file)),
-                math.log1p(len(matches)),
-                math.log1p(texts[b" ".join(spot.lines[0])]),
-                per_folder[spot.path_parts] / len(matches),
-                -1 if first is None else float(match.line < first),
-                1 - np.searchsorted(order, alike[number], "left") / len(matches),
-                alike[number],
-                order[-1] - alike[number],
-                math.log1p(min(gaps)) if gaps else 10,
-                *words.of(match),
-                path in touched,
-                _TEST.search(path) is not None,
-                tests_shown,
-                contexts[number] in shown_contexts,
-                sum(per_context[each] for each in shown_contexts) / len(matches),
-                math.log1p(len(per_context)),
-            ]
+def _of_names(intent: Intent, shown: Sequence[Spot], files: Sequence[SearchedFile]) -> NDArray[np.float32]:
+    """Return how often the names that an edit removes and adds are declared, and whether the removed one is local."""
+    edit = intent.edits[0]
+    removed = max((each for each in edit.removed if is_word(each)), key=len, default=b"")
+    added = max((each for each in edit.added if is_word(each) and each not in edit.removed), key=len, default=b"")
+    counts = [math.log1p(num_declarations(name, files)) if name else -1.0 for name in (removed, added)]
+    texts = shown[0].lines[0]
+    declared = bool(removed) and any(declares(texts, at) for at, token in enumerate(texts) if token == removed)
+    return np.array([*counts, declared, _share_in_function(removed, shown[0])], np.float32)
+
+
+def _share_in_function(name: bytes, spot: Spot) -> float:
+    """Return the share of a name's occurrences in a file that are in the function around a place."""
+    if not name or spot.role is None or spot.role.function[0] < 0:
+        return -1.0
+    first, last = spot.role.function
+    starts = spot.lexed.line_starts
+    inside = spot.lexed.data[starts[first] : starts[min(last + 1, len(starts) - 1)]].count(name)
+    return inside / max(1, spot.lexed.data.count(name))
+
+
+class _MatchRows:
+    """The features of each match, with what is counted over all matches."""
+
+    def __init__(
+        self,
+        intent: Intent,
+        hypotheses: Sequence[EditHypothesis],
+        counts: Sequence[int],
+        matches: Sequence[EditMatch],
+        files: Sequence[SearchedFile],
+        spots: Sequence[Spot],
+        shown: Sequence[Spot],
+        most: NDArray[np.float32],
+        touched: frozenset[str],
+    ) -> None:
+        self.hypotheses, self.counts, self.matches, self.spots, self.touched = (
+            hypotheses,
+            counts,
+            matches,
+            spots,
+            touched,
         )
-    return np.array(rows, np.float32)
+        self.alike = _overall(most)
+        self.order = np.sort(self.alike)
+        self.per_line = Counter((match.file.path, match.line) for match in matches)
+        self.seen: Counter[tuple[str, int]] = Counter()
+        self.per_file = Counter(match.file.path for match in matches)
+        self.per_folder = Counter(spot.path_parts for spot in spots)
+        self.contexts = [(*spot.left[:1], b"|", *spot.right[:1]) for spot in spots]
+        self.per_context = Counter(self.contexts)
+        self.shown_contexts = {(*spot.left[:1], b"|", *spot.right[:1]) for spot in shown}
+        self.texts = Counter(b" ".join(spot.lines[0]) for spot in spots)
+        self.lines_of: dict[str, list[int]] = defaultdict(list)
+        self.spans_of: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+        for match in matches:
+            self.lines_of[match.file.path].append(match.line)
+            self.spans_of[match.file.path].append((match.start, match.end, len(match.hypotheses)))
+        for lines in self.lines_of.values():
+            lines.sort()
+        for spans in self.spans_of.values():
+            spans.sort()
+        self.words = _WordsOfFiles(intent, files)
+        self.shown_lines: dict[str, list[int]] = defaultdict(list)
+        for spot in shown:
+            self.shown_lines[spot.path].append(spot.line)
+        self.tests_shown = any(_TEST.search(spot.path) for spot in shown)
+        self.specifics = [_specificity(each) for each in hypotheses]
+
+    def row(self, number: int) -> list[float]:
+        """Return the features of the match with this number; call it once for each, in order."""
+        match, spot = self.matches[number], self.spots[number]
+        path, num_matches = match.file.path, len(self.matches)
+        here = (path, match.line)
+        self.seen[here] += 1
+        lines = self.shown_lines.get(path, ())
+        return [
+            *self._of_hypotheses(match),
+            self.per_line[here],
+            self.seen[here],
+            math.log1p(self.per_file[path]),
+            self.per_file[path] / num_matches,
+            math.log1p(len(self.per_file)),
+            math.log1p(num_matches),
+            math.log1p(self.texts[b" ".join(spot.lines[0])]),
+            self.per_folder[spot.path_parts] / num_matches,
+            float(match.line < lines[0]) if lines else -1,
+            1 - np.searchsorted(self.order, self.alike[number], "left") / num_matches,
+            self.alike[number],
+            self.order[-1] - self.alike[number],
+            self._next(match),
+            *self.words.of(match),
+            path in self.touched,
+            _TEST.search(path) is not None,
+            self.tests_shown,
+            self.contexts[number] in self.shown_contexts,
+            sum(self.per_context[each] for each in self.shown_contexts) / num_matches,
+            math.log1p(len(self.per_context)),
+            any(declares(spot.texts, at) for at in range(match.low, match.high) if is_word(spot.texts[at])),
+            bool(lines) and min(lines) < match.line < max(lines),
+            len(lines),
+            *self._alternatives(match),
+            match.repeats,
+        ]
+
+    def _of_hypotheses(self, match: EditMatch) -> list[float]:
+        """Return which hypotheses propose the match, and what the most specific of them is like."""
+        levels = {self.hypotheses[index].level for index in match.hypotheses}
+        hypothesis = self.hypotheses[max(match.hypotheses, key=lambda index: self.specifics[index])]
+        counts = [self.counts[index] for index in match.hypotheses]
+        return [
+            *(level in levels for level in Level),
+            len(match.hypotheses),
+            math.log1p(min(counts)),
+            math.log1p(max(counts)),
+            _specificity(hypothesis),
+            sum(isinstance(each, TokenHole) for each in hypothesis.elements),
+            hypothesis.num_left + hypothesis.num_right,
+        ]
+
+    def _next(self, match: EditMatch) -> float:
+        """Return how far the next line with a match is."""
+        lines = self.lines_of[match.file.path]
+        at = bisect_left(lines, match.line)
+        others = (at - 1, at + self.per_line[match.file.path, match.line])
+        gaps = [abs(lines[each] - match.line) for each in others if 0 <= each < len(lines)]
+        return math.log1p(min(gaps)) if gaps else 10
+
+    def _alternatives(self, match: EditMatch) -> tuple[float, float]:
+        """Return how many matches concern these bytes, and which share of their hypotheses proposes this one."""
+        spans = self.spans_of[match.file.path]
+        at = bisect_left(spans, (match.start, match.end, 0))
+        near = spans[max(0, at - _NEAR_SPANS) : at + _NEAR_SPANS]
+        support = [
+            count
+            for start, end, count in near
+            if start < max(match.end, match.start + 1) and match.start < max(end, start + 1)
+        ]
+        return len(support), len(match.hypotheses) / max(1, sum(support))
 
 
 def _specificity(hypothesis: EditHypothesis) -> float:

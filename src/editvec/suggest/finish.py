@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from editvec.core.edit import Demonstration
-from editvec.core.errors import UserError
+from editvec.core.errors import StoppedError, UserError
 from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, shrink
 from editvec.core.text import FileText
 from editvec.data.progress import Stages, silent
 from editvec.rewrite.journal import Journal
-from editvec.rewrite.plan import FilePlan, breaks
+from editvec.rewrite.plan import FilePlan, checked
 from editvec.rewrite.writer import write_file
 from editvec.suggest.complete import LIKELY, POSSIBLE, Line, languages_like
+from editvec.suggest.document import (
+    SCHEMA,
+    DemonstrationEntry,
+    EditEntry,
+    FinishDocument,
+    FinishEntry,
+    ImportEditEntry,
+    VerificationEntry,
+)
+from editvec.suggest.imports import NO_IMPORTS, ImportChanges, with_imports
 from editvec.suggest.session import EditSummary, FinishSession
-from editvec.syntax.languages import Language, language_of
+from editvec.suggest.verify import JudgedPlace, Judgement, suggested_edit
+from editvec.suggest.verify import verify as run_verification
 from editvec.syntax.token import decode
 from editvec.vcs.changes import Changes, read_changes
-from editvec.vcs.git import Repository, open_repository, work_tree
+from editvec.vcs.git import Repository, open_repository, top_of
 from editvec.vcs.worktree import File, worktree_files
 
-SCHEMA = 1
 Decide = Callable[["FinishReview"], None]
 """A function that asks a person about suggestions one after the other."""
 
@@ -39,6 +51,8 @@ class Finished:
     edits: list[EditSummary] = field(default_factory=list)
     suggestions: list[Suggestion] = field(default_factory=list)
     """The suggestions, the most certain first."""
+    imports: dict[str, ImportChanges] = field(default_factory=dict)
+    """The imports that come along with the edits, by the id of the edit."""
     num_changed: int = 0
     """Number of files in which something was changed."""
     num_files: int = 0
@@ -50,6 +64,8 @@ class Finished:
     """The files that were written."""
     problems: list[str] = field(default_factory=list)
     """Reasons why files were not written, one line each."""
+    verification: Judgement | None = None
+    """What the command said of the likely suggestions, if one judged them."""
 
     @property
     def likely(self) -> list[Suggestion]:
@@ -61,39 +77,54 @@ class Finished:
         by_path: dict[str, list[Suggestion]] = {}
         for each in suggestions:
             by_path.setdefault(each.path, []).append(each)
-        return [plan_of(self.top, path, each) for path, each in sorted(by_path.items())]
+        return [plan_of(self.top, path, each, self.imports) for path, each in sorted(by_path.items())]
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON values; offsets are those of the files' bytes."""
-        return {
-            "schema": SCHEMA,
-            "edits": [
-                {
-                    "id": edit.id,
-                    "summary": edit.summary,
-                    "demonstrations": [{"path": each.path, "line": each.line} for each in edit.demonstrations],
-                }
+        return dict(to_builtins(self._document()))
+
+    def _document(self) -> FinishDocument:
+        return FinishDocument(
+            schema=SCHEMA,
+            edits=[
+                EditEntry(
+                    id=edit.id,
+                    summary=edit.summary,
+                    demonstrations=[DemonstrationEntry(each.path, each.line) for each in edit.demonstrations],
+                )
                 for edit in self.edits
             ],
-            "suggestions": [self._suggestion_as_json(each) for each in self.suggestions],
-            "files": self.num_files,
-            "skipped": dict(sorted(self.skipped.items())),
-        }
+            suggestions=[self._entry(each) for each in self.suggestions],
+            files=self.num_files,
+            skipped=dict(sorted(self.skipped.items())),
+            verification=VerificationEntry(**self.verification.as_json()) if self.verification else None,
+        )
 
-    def _suggestion_as_json(self, suggestion: Suggestion) -> dict[str, Any]:
-        edit = text_edit(FileText((self.top / suggestion.path).read_bytes()), suggestion)
-        return {
-            "edit": suggestion.edit,
-            "path": suggestion.path,
-            "line": suggestion.line,
-            "start": edit.start,
-            "end": edit.end,
-            "before": suggestion.before,
-            "after": decode(edit.text) if edit.text else "",
-            "confidence": suggestion.confidence,
-            "likely": suggestion.confidence >= LIKELY,
-            "reasons": suggestion.why.split(", ") if suggestion.why else [],
-        }
+    def _entry(self, suggestion: Suggestion) -> FinishEntry:
+        edit = suggested_edit(FileText((self.top / suggestion.path).read_bytes()), suggestion)
+        return FinishEntry(
+            edit=suggestion.edit,
+            path=suggestion.path,
+            line=suggestion.line,
+            start=edit.start,
+            end=edit.end,
+            before=suggestion.before,
+            after=decode(edit.text) if edit.text else "",
+            confidence=suggestion.confidence,
+            likely=suggestion.confidence >= LIKELY,
+            reasons=suggestion.why.split(", ") if suggestion.why else [],
+            imports=self._imports_of(suggestion),
+        )
+
+    def _imports_of(self, suggestion: Suggestion) -> list[ImportEditEntry]:
+        """Return the edits of imports that a suggestion needs if it is carried out alone."""
+        if not self.imports.get(suggestion.edit):
+            return []
+        (plan,) = self.plans([suggestion])
+        return [
+            ImportEditEntry(each.start, each.end, decode(plan.before[each.start : each.end]), decode(each.text))
+            for each in plan.imports
+        ]
 
 
 def finish(
@@ -109,6 +140,7 @@ def finish(
     min_confidence: float = POSSIBLE,
     most: int | None = None,
     update: bool = False,
+    verify: str | None = None,
     decide: Decide | None = None,
     progress: Stages = silent,
 ) -> Finished:
@@ -120,7 +152,8 @@ def finish(
     FILE:LINE, of the edits to finish; by default all are. `refused` are lines where an edit does not belong.
 
     Suggestions with a confidence below `min_confidence` are left out, and at most `most` are returned. With `update`,
-    the likely ones are written. `decide` is called with a review that a person goes through.
+    the likely ones are written. With `verify`, a command judges them in a scratch copy of the work tree, and those that
+    it refuses are not likely any more. `decide` is called with a review that a person goes through.
 
     Raises:
         UserError: A path, a line or a combination of options is invalid.
@@ -132,7 +165,7 @@ def finish(
         []
     """
     repository = open_repository(repo)
-    top = _top(repository, repo)
+    top = top_of(repository)
     if origin is not None and commit is None:
         raise UserError("--from names the repository of a commit. Give the commit with --commit.")
     source = open_repository(origin) if origin is not None else repository
@@ -140,34 +173,51 @@ def finish(
     result = Finished(top, num_changed=len(changes.files), skipped=changes.skipped)
     if not changes.files:
         return result
-    session = FinishSession(
-        _demonstrations(changes),
-        _files(repository, top, changes, paths, result.skipped, progress),
-        refused=[_line(each, Path(repo), top) for each in refused],
-        only=[_line(each, Path(repo), top) for each in edits],
-    )
+    files = _files(repository, top, changes, paths, result.skipped, progress)
+    no, only = ([_line(each, Path(repo), top) for each in some] for some in (refused, edits))
+    session = FinishSession(_demonstrations(changes), files, refused=no, only=only)
     result.num_files = session.num_files
     if decide is not None:
         with Journal("finish", [top]) as journal:
             decide(FinishReview(session, result, journal, min_confidence))
     result.edits = session.edits()
+    result.imports = session.imports()
     result.suggestions = session.suggestions(min_confidence)[:most]
-    if update:
-        _write_likely(result)
-    return result
+    if verify is not None:
+        _judge(result, verify, progress)
+    return _written(result) if update else result
 
 
-def _write_likely(result: Finished) -> None:
+def _judge(result: Finished, command: str, progress: Stages) -> None:
+    """Let a command judge the likely suggestions; those that it refuses or has no time for become possible ones."""
+    likely = result.likely
+    texts = {path: FileText((result.top / path).read_bytes()) for path in sorted({each.path for each in likely})}
+    places = [
+        JudgedPlace(each.path, suggested_edit(texts[each.path], each), result.imports.get(each.edit, NO_IMPORTS))
+        for each in likely
+    ]
+    with progress("Verifying", "places") as advance:
+        verification = run_verification(result.top, places, command, advance=advance)
+    result.verification = verification
+    doubted = dict.fromkeys(verification.undecided, "there was no time to verify it") | verification.refused
+    for number, message in doubted.items():
+        old = likely[number]
+        why = f"{old.why}, refused by {command!r}: {message}" if number in verification.refused else message
+        new = replace(old, confidence=round(LIKELY - 0.01, 4), why=why)
+        result.suggestions[result.suggestions.index(old)] = new
+    result.suggestions.sort(key=lambda each: -each.confidence)
+
+
+def _written(result: Finished) -> Finished:
+    """Write the likely suggestions, and return the result."""
     with Journal("finish", [result.top]) as journal:
-        for plan in result.plans(result.likely):
-            _write(plan, result, journal)
-
-
-def _top(repository: Repository, given: str | Path) -> Path:
-    top = work_tree(repository)
-    if top is None:
-        raise UserError(f"{given} is a bare repository without files to change. Give a clone with -C.")
-    return top
+        try:
+            for plan in result.plans(result.likely):
+                _write(plan, result, journal)
+        except KeyboardInterrupt:
+            said = f"written: {', '.join(result.written)}. editvec undo takes this back."
+            raise StoppedError(f"stopped; {said if result.written else 'nothing was written.'}") from None
+    return result
 
 
 def _demonstrations(changes: Changes) -> list[Demonstration]:
@@ -212,29 +262,26 @@ def _line(text: str, base: Path, top: Path) -> Line:
     return path.relative_to(top).as_posix(), int(number)
 
 
-def text_edit(source: FileText, suggestion: Suggestion) -> TextEdit:
-    """Return a suggestion as an edit of a file's bytes."""
-    return source.edit(suggestion.start, suggestion.end, suggestion.after)
+def plan_of(top: Path, path: str, suggestions: Sequence[Suggestion], imports: Mapping[str, ImportChanges]) -> FilePlan:
+    """Return what suggestions for a file make of it; what would break its syntax is refused.
 
-
-def plan_of(top: Path, path: str, suggestions: Iterable[Suggestion]) -> FilePlan:
-    """Return what suggestions for a file make of it; what would break its syntax is refused."""
+    `imports` are the imports that come along, by the id of the shown edit.
+    """
     data = (top / path).read_bytes()
     source = FileText(data)
     edits: list[TextEdit] = []
     try:
         for each in sorted(suggestions, key=lambda each: each.start):
-            edit = shrink(data, text_edit(source, each))
+            edit = shrink(data, suggested_edit(source, each))
             if edit is not None:
                 edits.append(edit)
     except UnicodeEncodeError as error:
         problem = f"its encoding {source.codec} cannot represent {error.object[error.start : error.end]!r}"
         return FilePlan(top / path, data, (), problem)
-    plan = FilePlan(top / path, data, tuple(edits))
-    language = language_of(path)
-    if isinstance(language, Language) and breaks(language, data, plan.after):
-        return FilePlan(top / path, data, tuple(edits), "it would parse worse than before")
-    return plan
+    changes = NO_IMPORTS
+    for name in sorted({each.edit for each in suggestions}):
+        changes |= imports.get(name, NO_IMPORTS)
+    return checked(with_imports(FilePlan(top / path, data, tuple(edits)), path, changes))
 
 
 def _write(plan: FilePlan, result: Finished, journal: Journal) -> bool:
@@ -245,7 +292,7 @@ def _write(plan: FilePlan, result: Finished, journal: Journal) -> bool:
         result.problems.append(f"{name}: not written: {plan.problem}.")
         return False
     try:
-        write_file(plan.path, plan.before, plan.after, journal, plan.edits)
+        write_file(plan.path, plan.before, plan.after, journal, plan.all_edits)
     except (OSError, UserError) as error:
         result.problems.append(f"{name}: not written: {error}")
         return False
@@ -273,13 +320,14 @@ class FinishReview:
 
     def plan(self, suggestion: Suggestion) -> FilePlan:
         """Return what a suggestion makes of its file."""
-        return plan_of(self.top, suggestion.path, [suggestion])
+        return plan_of(self.top, suggestion.path, [suggestion], self._session.imports())
 
     def accept(self, suggestion: Suggestion, edit: TextEdit | None = None) -> str:
         """Write a suggestion, or another edit in its place, and return the reason if that is not possible."""
         plan = self.plan(suggestion)
         if edit is not None:
-            plan = FilePlan(plan.path, plan.before, (edit,), plan.problem)
+            changes = self._session.imports().get(suggestion.edit, NO_IMPORTS)
+            plan = with_imports(FilePlan(plan.path, plan.before, (edit,), plan.problem), suggestion.path, changes)
         if plan.problem or not _write(plan, self._result, self._journal):
             return plan.problem or self._result.problems[-1]
         self._session.accept(suggestion, FileText(plan.after).utf8)

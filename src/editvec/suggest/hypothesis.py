@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+from editvec.rules.holes import Generalised
 from editvec.syntax.lexer import is_word
 
 
@@ -37,6 +38,7 @@ class NamePart(NamedTuple):
 
 Element = bytes | TokenHole | NamePart
 Part = bytes | int
+_MIN_SHAPE = 2
 
 
 class Operation(NamedTuple):
@@ -63,6 +65,11 @@ class Level(IntEnum):
     NAME_PART = 5
     CALL = 6
     LINE = 7
+    ONE_WORD = 8
+    SHAPE = 9
+    TREE = 10
+    TREE_NAMES = 11
+    TREE_WIDE = 12
 
 
 class EditHypothesis(NamedTuple):
@@ -75,6 +82,8 @@ class EditHypothesis(NamedTuple):
     """The indentation of the shown edit, which is replaced by that of the place in text of several lines."""
     num_left: int = 0
     num_right: int = 0
+    template: Generalised | None = None
+    """Trees before and after, which say what matches if there are any; `elements` are the tokens of the tree before."""
 
     @property
     def anchor(self) -> int:
@@ -90,9 +99,16 @@ def rarity(element: Element) -> int:
         return -1
     if is_word(element):
         return 10 + len(element)
-    return len(element) if len(element) > 1 else 0
+    return len(element) - 1
+
+
+def is_shape(hypothesis: EditHypothesis) -> bool:
+    """Return whether a hypothesis without a rare token has enough signs to be looked for in a few files."""
+    signs = sum(isinstance(each, bytes) for each in hypothesis.elements)
+    words = sum(isinstance(each, TokenHole) and each.kind is HoleKind.WORD for each in hypothesis.elements)
+    return not is_searchable(hypothesis) and signs >= 1 and signs + words >= _MIN_SHAPE
 
 
 def is_searchable(hypothesis: EditHypothesis) -> bool:
     """Return whether a hypothesis has a token that is not everywhere."""
-    return rarity(hypothesis.elements[hypothesis.anchor]) > 1
+    return rarity(hypothesis.elements[hypothesis.anchor]) > 0

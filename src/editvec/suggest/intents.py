@@ -51,6 +51,16 @@ class DemoEdit:
     runs: tuple[Run, ...]
 
     @property
+    def text_before(self) -> str:
+        """Return the changed lines before."""
+        return _text(self.before, self.first_line, self.last_line)
+
+    @property
+    def text_after(self) -> str:
+        """Return the changed lines after."""
+        return _text(self.after, self.first_line_now, self.last_line_now)
+
+    @property
     def removed(self) -> list[bytes]:
         """Return the removed tokens."""
         return [token for run in self.runs for token in self.old.texts[run.low : run.high]]
@@ -99,6 +109,13 @@ class Intent:
     """Edits that mean the same."""
 
     edits: list[DemoEdit]
+
+
+def _text(text: LexedText, first: int, last: int) -> str:
+    starts = text.line_starts
+    return text.data[starts[min(first, len(starts) - 1)] : starts[min(last, len(starts) - 1)]].decode(
+        "utf-8", "replace"
+    )
 
 
 def name_change(old: bytes, new: bytes) -> tuple[bytes, bytes, bytes, bytes]:

@@ -15,13 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from editvec.suggest.intents import DemoEdit
-from editvec.suggest.locate import EditMatch
+from editvec.suggest.roles import RoleReader, SyntacticRole
+from editvec.suggest.searched import EditMatch
 from editvec.syntax.brackets import opening_of
-from editvec.syntax.lexer import QUOTES, LexedText, is_number, is_word
+from editvec.syntax.lexer import QUOTES, LexedText, Tokens, is_number, is_word
 
 _T = TypeVar("_T")
 _FAR = 12
 """Maximum number of tokens that are compared on each side."""
+_MAX_PARENTS = 8
 _MAX_HEADER = 400
 """Maximum number of lines above a place in which its block's header is looked for."""
 
@@ -50,6 +52,11 @@ LIKENESS = (
     "path",
     "name",
     "distance",
+    "role_kind",
+    "role_parents",
+    "role_field",
+    "same_function",
+    "function_kind",
 )
 """The names of the numbers that `likeness` returns."""
 
@@ -57,19 +64,26 @@ LIKENESS = (
 class Spot:
     """A place in a file: tokens [low, high) among the tokens of the lines around it."""
 
-    def __init__(self, path: str, lexed: LexedText, texts: Sequence[bytes], low: int, high: int, line: int) -> None:
-        self.path, self.lexed, self.texts, self.low, self.high, self.line = path, lexed, texts, low, high, line
+    def __init__(
+        self, path: str, lexed: LexedText, tokens: Tokens, low: int, high: int, line: int, role: SyntacticRole | None
+    ) -> None:
+        self.path, self.lexed, self.texts, self.low, self.high = path, lexed, tokens.texts, low, high
+        self.line, self.role = line, role
 
     @classmethod
-    def of_shown(cls, edit: DemoEdit) -> Spot:
+    def of_shown(cls, edit: DemoEdit, reader: RoleReader) -> Spot:
         """Return the place of an edit that was shown, as it was before the edit."""
         line = min(edit.first_line, max(0, edit.before.num_lines - 1))
-        return cls(edit.path, edit.before, edit.old.texts, edit.runs[0].low, edit.runs[-1].high, line)
+        low, high = edit.runs[0].low, edit.runs[-1].high
+        role = reader.role_before(edit, *_span(edit.old, low, high))
+        return cls(edit.path, edit.before, edit.old, low, high, line, role)
 
     @classmethod
-    def of_match(cls, match: EditMatch) -> Spot:
+    def of_match(cls, match: EditMatch, reader: RoleReader) -> Spot:
         """Return the place of a match."""
-        return cls(match.file.path, match.file.lexed, match.window.tokens.texts, match.low, match.high, match.line)
+        file, tokens = match.file, match.window.tokens
+        role = reader.role(file, *_span(tokens, match.low, match.high))
+        return cls(file.path, file.lexed, tokens, match.low, match.high, match.line, role)
 
     @cached_property
     def left(self) -> list[bytes]:
@@ -178,6 +192,16 @@ class Spot:
         return frozenset("".join(each if each.isalnum() else " " for each in name).split())
 
 
+def _span(tokens: Tokens, low: int, high: int) -> tuple[int, int]:
+    """Return the bytes of the tokens [low, high); for none, those of the tokens on both sides."""
+    size = len(tokens.texts)
+    if not size:
+        return 0, 0
+    if low == high:
+        low, high = max(0, low - 1), min(size, high + 1)
+    return tokens.starts[low], tokens.ends[high - 1]
+
+
 def kind_of(token: bytes) -> bytes:
     """Return a token with all names and all numbers made equal."""
     return b"w" if is_word(token) else b"0" if is_number(token) else token
@@ -218,8 +242,22 @@ def likeness(one: Spot, other: Spot) -> NDArray[np.float32]:
             folders / most if most else 1,
             _jaccard(one.name_words, other.name_words),
             math.log1p(abs(one.line - other.line)) if same_file else 10,
+            *_roles(one.role, other.role, same_file=same_file),
         ],
         np.float32,
+    )
+
+
+def _roles(one: SyntacticRole | None, other: SyntacticRole | None, *, same_file: bool) -> tuple[float, ...]:
+    """Return how alike two syntactic roles are; -1 if one is not known."""
+    if one is None or other is None:
+        return (-1,) * 5
+    return (
+        one.kinds[:1] == other.kinds[:1],
+        min(_MAX_PARENTS, _num_equal(one.kinds, other.kinds)),
+        one.field == other.field,
+        same_file and one.function[0] == other.function[0],
+        one.function_kind == other.function_kind,
     )
 
 

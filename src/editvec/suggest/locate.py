@@ -6,17 +6,20 @@ A file is searched for the rarest token of a hypothesis. Only the lines around s
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 
 from editvec.core.splice import TextEdit, splice
-from editvec.suggest.hypothesis import EditHypothesis, Element, HoleKind, NamePart, Operation, TokenHole
-from editvec.syntax.lexer import CLOSING, OPENING, LexedText, Tokens, is_number, is_word, lex, subwords
+from editvec.suggest.hypothesis import EditHypothesis, Element, HoleKind, NamePart, Operation, TokenHole, is_searchable
+from editvec.suggest.searched import EditMatch, SearchedFile, Window
+from editvec.syntax.lexer import CLOSING, OPENING, QUOTES, Tokens, is_number, is_word, lex, subwords
 
-_WINDOW = 6
-"""Number of lines above and below an anchor in which a hypothesis may match."""
 _LONGEST_HOLE = 60
+_NEAR_BYTES = 150_000
+"""Maximum size of the nearest files in which hypotheses without a rare token are looked for; the first file counts."""
+_MAX_SHAPE_MATCHES = 400
+_MAX_OCCURRENCES = 5_000
+"""Number of occurrences of its rarest token after which a hypothesis is looked for in the nearest files only."""
 _IN_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") | frozenset(
     range(0x80, 0x100)
 )
@@ -26,76 +29,57 @@ Spans = list[tuple[int, int]]
 """For each element of a hypothesis, the tokens [low, high) of the window that stand for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """The tokens of some lines of a file."""
-
-    tokens: Tokens
-    first_line: int
-
-
-class SearchedFile:
-    """A file in which edits are looked for."""
-
-    def __init__(self, path: str, language: str, data: bytes) -> None:
-        self.path, self.language, self.data = path, language, data
-        self.lexed = LexedText(data)
-        self._windows: dict[int, Window] = {}
-
-    def window(self, line: int) -> Window:
-        """Return the tokens of a line and of the lines around it."""
-        if line not in self._windows:
-            self._windows[line] = Window(self.lexed.lines(line - _WINDOW, line + _WINDOW + 1), line - _WINDOW)
-        return self._windows[line]
-
-
-@dataclass(eq=False, slots=True)
-class EditMatch:
-    """A place in a file with what hypotheses would make of it."""
-
-    file: SearchedFile
-    start: int
-    end: int
-    after: bytes
-    window: Window
-    low: int
-    """The first token of the window that the edit concerns; the edit concerns the tokens [low, high)."""
-    high: int
-    line: int
-    """The 0-based line of the first changed byte."""
-    hypotheses: list[int] = field(default_factory=list)
-    """The numbers of the hypotheses that propose this edit."""
+MatchFinder = Callable[[SearchedFile, Sequence[int]], Iterator[EditMatch]]
+"""A function from a file and the offsets of an anchor in it to matches."""
 
 
 def locate(
-    hypotheses: Sequence[EditHypothesis], files: Sequence[SearchedFile], limit: int = 6_000
+    hypotheses: Sequence[EditHypothesis],
+    files: Sequence[SearchedFile],
+    limit: int = 6_000,
+    finder_of: Callable[[EditHypothesis], MatchFinder] | None = None,
 ) -> tuple[list[EditMatch], list[int]]:
     """Return the matches of all hypotheses, and how many matches each hypothesis has.
 
-    `files` come nearest first; a hypothesis that has `limit` matches is not looked for in the remaining files.
+    `files` come nearest first; a hypothesis that has `limit` matches is not looked for in the remaining files. One
+    without a rare token is looked for in the nearest files only. `finder_of` returns what finds the matches of a
+    hypothesis; the default knows hypotheses about tokens.
     """
     found: dict[tuple[int, int, int, bytes], EditMatch] = {}
     counts = [0] * len(hypotheses)
     literals = [_literals(each) for each in hypotheses]
     anchors = [each.anchor for each in hypotheses]
+    finders = [(finder_of or token_finder)(each) for each in hypotheses]
+    limits = [limit if is_searchable(each) else _MAX_SHAPE_MATCHES for each in hypotheses]
+    looked_at = [0] * len(hypotheses)
+    near = _NEAR_BYTES
     for number, file in enumerate(files):
+        near -= len(file.data)
         present: dict[bytes, bool] = {}
         offsets: dict[Element, list[int]] = {}
         for index, hypothesis in enumerate(hypotheses):
-            if counts[index] >= limit or not _has_all(file.data, literals[index], present):
+            if counts[index] >= limits[index] or not _has_all(file.data, literals[index], present):
+                continue
+            if number and near < 0 and (limits[index] < limit or looked_at[index] > _MAX_OCCURRENCES):
                 continue
             anchor = hypothesis.elements[anchors[index]]
             if anchor not in offsets:
                 offsets[anchor] = list(_occurrences(file.data, anchor))
-            for match in _matches(hypothesis, anchors[index], file, offsets[anchor]):
+            looked_at[index] += len(offsets[anchor])
+            for match in finders[index](file, offsets[anchor]):
                 counts[index] += 1
                 key = (number, match.start, match.end, match.after)
                 known = found.setdefault(key, match)
                 if not known.hypotheses or known.hypotheses[-1] != index:
                     known.hypotheses.append(index)
-                if counts[index] >= limit:
+                if counts[index] >= limits[index]:
                     break
     return list(found.values()), counts
+
+
+def token_finder(hypothesis: EditHypothesis) -> MatchFinder:
+    """Return what finds the matches of a hypothesis about tokens."""
+    return partial(_matches, hypothesis, hypothesis.anchor)
 
 
 def _literals(hypothesis: EditHypothesis) -> list[bytes]:
@@ -133,19 +117,13 @@ def _matches(
     hypothesis: EditHypothesis, anchor: int, file: SearchedFile, offsets: Sequence[int]
 ) -> Iterator[EditMatch]:
     elements = hypothesis.elements
-    before = elements[anchor - 1] if anchor else None
-    behind = elements[anchor + 1] if anchor + 1 < len(elements) else None
     passed = -1
     for offset in offsets:
         line = file.lexed.line_of(offset)
         tokens = file.lexed.line(line)
         here = bisect_right(tokens.starts, offset) - 1
-        if here < 0 or tokens.ends[here] <= offset or not _fits(elements[anchor], tokens.texts[here]):
-            continue
         # Most occurrences are ruled out by the tokens beside them, before the lines around them are read.
-        if behind is not None and here + 1 < len(tokens.texts) and not _may_be(behind, tokens.texts[here + 1]):
-            continue
-        if before is not None and here and not _may_be(before, tokens.texts[here - 1]):
+        if here < 0 or tokens.ends[here] <= offset or not _may_match(elements, anchor, tokens.texts, here):
             continue
         window = file.window(line)
         at = bisect_left(window.tokens.starts, tokens.starts[here])
@@ -156,9 +134,17 @@ def _matches(
             yield match
 
 
-def _may_be(element: Element, token: bytes) -> bool:
-    """Return whether a token may be the first or the last one that an element stands for."""
-    return _is_long(element) or _fits(element, token)
+def _may_match(elements: Sequence[Element], anchor: int, texts: Sequence[bytes], here: int) -> bool:
+    """Return whether the tokens of the anchor's line fit, as far as each element stands for one of them."""
+    for step, last in ((1, len(elements)), (-1, -1)):
+        at = here
+        for number in range(anchor, last, step):
+            if not 0 <= at < len(texts) or _is_long(elements[number]):
+                break
+            if not _fits(elements[number], texts[at]):
+                return False
+            at += step
+    return True
 
 
 def _match_at(elements: Sequence[Element], anchor: int, texts: Sequence[bytes], at: int) -> Spans | None:
@@ -227,13 +213,22 @@ def _ends(texts: Sequence[bytes], at: int, kind: HoleKind) -> Iterator[int]:
     """Yield where a hole that begins at a token may end, the nearest first."""
     if kind is HoleKind.INSIDE:
         yield at
-    depth = 0
-    for end in range(at, min(len(texts), at + _LONGEST_HOLE)):
+    depth, end = 0, at
+    limit = min(len(texts), at + _LONGEST_HOLE)
+    while end < limit:
+        if texts[end] in QUOTES and (closing := _quote(texts, range(end + 1, limit), texts[end])) is not None:
+            end = closing
         depth += (texts[end] in OPENING) - (texts[end] in CLOSING)
         if depth < 0 or (depth == 0 and texts[end] == b";"):
             return
+        end += 1
         if depth == 0:
-            yield end + 1
+            yield end
+
+
+def _quote(texts: Sequence[bytes], where: range, quote: bytes) -> int | None:
+    """Return the index of the next quotation mark of the same kind, or None; a string is never cut."""
+    return next((at for at in where if texts[at] == quote and texts[at - 1] != b"\\"), None)
 
 
 def _backward(elements: Sequence[Element], index: int, texts: Sequence[bytes], at: int) -> Spans | None:
@@ -260,13 +255,17 @@ def _begins(texts: Sequence[bytes], at: int, kind: HoleKind) -> Iterator[int]:
     """Yield where a hole that ends in front of a token may begin, the nearest first."""
     if kind is HoleKind.INSIDE:
         yield at
-    depth = 0
-    for start in range(at - 1, max(-1, at - 1 - _LONGEST_HOLE), -1):
+    depth, start = 0, at - 1
+    limit = max(-1, at - 1 - _LONGEST_HOLE)
+    while start > limit:
+        if texts[start] in QUOTES and (opening := _quote(texts, range(start - 1, limit, -1), texts[start])) is not None:
+            start = opening
         depth += (texts[start] in CLOSING) - (texts[start] in OPENING)
         if depth < 0 or (depth == 0 and texts[start] == b";"):
             return
         if depth == 0:
             yield start
+        start -= 1
 
 
 def _consistent(elements: Sequence[Element], spans: Spans, texts: Sequence[bytes]) -> bool:
@@ -284,19 +283,24 @@ def _consistent(elements: Sequence[Element], spans: Spans, texts: Sequence[bytes
 def _edit_of(hypothesis: EditHypothesis, file: SearchedFile, window: Window, spans: Spans) -> EditMatch | None:
     tokens, data = window.tokens, file.data
     edits: list[TextEdit] = []
-    low, high = len(tokens.texts), 0
+    low, high, repeats = len(tokens.texts), 0, False
     for operation in hypothesis.operations:
         edit = _applied(hypothesis, operation, file, tokens, spans)
         if edit is None or (edits and edit.start < edits[-1].end):
             return None
+        at = _token_low(operation, spans)
+        num_there = _num_there(edit.text, tokens, at) if operation.low == operation.high else 0
+        if num_there > 1:
+            return None
+        repeats |= num_there == 1
         edits.append(edit)
-        low = min(low, _token_low(operation, spans))
+        low = min(low, at)
         high = max(high, _token_high(operation, spans))
     start, end = edits[0].start, edits[-1].end
     after = splice(data[start:end], [TextEdit(one.start - start, one.end - start, one.text) for one in edits])
     if after == data[start:end]:
         return None
-    return EditMatch(file, start, end, after, window, low, high, file.lexed.line_of(start))
+    return EditMatch(file, start, end, after, window, low, high, file.lexed.line_of(start), repeats)
 
 
 def _token_low(operation: Operation, spans: Spans) -> int:
@@ -310,7 +314,7 @@ def _token_high(operation: Operation, spans: Spans) -> int:
 def _applied(
     hypothesis: EditHypothesis, operation: Operation, file: SearchedFile, tokens: Tokens, spans: Spans
 ) -> TextEdit | None:
-    """Return what an operation changes, or None if that has been done already."""
+    """Return what an operation changes, or None if a token beside it is missing."""
     low, high = _token_low(operation, spans), _token_high(operation, spans)
     inserts = operation.low == operation.high
     size = len(tokens.texts)
@@ -319,8 +323,6 @@ def _applied(
         name = renamed(tokens.texts[low], element)
         return None if name is None else TextEdit(tokens.starts[low], tokens.ends[low], name)
     text = _written(hypothesis, operation, file, tokens, spans)
-    if inserts and _is_there(text, tokens, low):
-        return None
     if (not operation.keep_left or (inserts and operation.keep_right)) and low == 0:
         return None
     if (not operation.keep_right or (inserts and operation.keep_left)) and high >= size:
@@ -351,13 +353,14 @@ def _written(
     return text
 
 
-def _is_there(text: bytes, tokens: Tokens, at: int) -> bool:
-    """Return whether the tokens of a text stand directly in front of or behind a position already.
+def _num_there(text: bytes, tokens: Tokens, at: int) -> int:
+    """Return the number of tokens of a text if they stand directly in front of or behind a position already, or 0.
 
     Brackets and other signs alone say nothing.
     """
     added = lex(text).texts
-    if not any(map(is_word, added)):
-        return False
     size = len(added)
-    return tokens.texts[at : at + size] == added or tokens.texts[max(0, at - size) : at] == added
+    if not any(map(is_word, added)):
+        return 0
+    there = tokens.texts[at : at + size] == added or tokens.texts[max(0, at - size) : at] == added
+    return size if there else 0

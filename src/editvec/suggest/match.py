@@ -5,18 +5,20 @@ This module writes nothing.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 
+from editvec.core.errors import LimitError
 from editvec.core.match import Match, Suggestion
-from editvec.core.splice import TextEdit, apply_matches, compose, disjoint, shrink, splice
+from editvec.core.splice import TextEdit, compose, disjoint, shrink, splice
 from editvec.core.text import FileText, line_and_column
-from editvec.rewrite.plan import FilePlan, breaks
-from editvec.rewrite.precedence import bracketed
+from editvec.rewrite.plan import FilePlan, why_not
+from editvec.rewrite.precedence import bracketed, sound_matches
 from editvec.rules.matching import match_rules
 from editvec.rules.rule import Rule
 from editvec.syntax import languages
-from editvec.syntax.cst import num_errors
 from editvec.syntax.languages import Language, get
 from editvec.syntax.treesitter import Parsed
 from editvec.vcs.worktree import File
@@ -58,13 +60,16 @@ def plan_files(
             also = None
         for (number, source), matches in zip(waiting.items(), found, strict=True):
             chosen = [match for match in disjoint(matches) if match.replacement is not None]
-            fit = bracketed(language, source.utf8, chosen) if isinstance(language, Language) else chosen
             try:
+                fit = bracketed(language, source.utf8, chosen) if isinstance(language, Language) else chosen
                 made = [source.edit(match.start, match.end, match.replacement or "") for match in fit]
             except UnicodeEncodeError as error:
                 problems[number] = (
                     f"its encoding {source.codec} cannot represent {error.object[error.start : error.end]!r}"
                 )
+                continue
+            except LimitError as error:
+                problems[number] = str(error).rstrip(".")
                 continue
             small = [smaller for edit in made if (smaller := shrink(source.data, edit))]
             if small:
@@ -78,34 +83,42 @@ def plan_files(
     for (path, data, _), made, problem in zip(before, edits, problems, strict=True):
         if made or problem:
             change = FilePlan(path, data, tuple(made), problem)
-            broken = not problem and isinstance(language, Language) and breaks(language, data, change.after)
-            changes.append(FilePlan(path, data, tuple(made), "it would parse worse than before") if broken else change)
+            why = "" if problem or not isinstance(language, Language) else why_not(language, data, change.after)
+            changes.append(FilePlan(path, data, tuple(made), why) if why else change)
     return changes
 
 
 def _beside(matches: list[Match], others: list[Match]) -> list[Match]:
     """Return matches, followed by the other ones that do not overlap with them."""
-    free = [each for each in others if not any(each.start < one.end and one.start < each.end for one in matches)]
-    return matches + free
+    # The ends of overlapping matches are not sorted, but the furthest end so far is.
+    ordered = sorted(matches, key=lambda match: match.start)
+    starts = [match.start for match in ordered]
+    ends = [0, *accumulate((match.end for match in ordered), max)]
+    return matches + [each for each in others if ends[bisect_left(starts, each.end)] <= each.start]
 
 
 def keep_sound(file: File, matches: list[Match]) -> list[Match]:
     """Return the matches that can be written.
 
     A match is kept if it keeps its meaning where it stands (see `bracketed`) and the file parses as well as before.
-    Imports are dropped, because an import is only due together with its uses.
+    Imports are dropped, because an import is only due together with its uses. No match is kept in a file that takes
+    too long to parse.
     """
     language = get(file.language)
     if not matches or not isinstance(language, Language):
         return matches
+    try:
+        return _sound(language, file, matches)
+    except LimitError:
+        return []
+
+
+def _sound(language: Language, file: File, matches: list[Match]) -> list[Match]:
     parsed = Parsed(language, file.data)
     kinds = [{unit.kind for unit in parsed.units(match.start, match.end)} for match in matches]
     matches = [match for match, touched in zip(matches, kinds, strict=True) if not touched & language.imports]
     matches = bracketed(language, file.data, matches)
-    allowed = num_errors(language, file.data)
-    if num_errors(language, apply_matches(file.data, matches)) <= allowed:
-        return matches
-    return [match for match in matches if num_errors(language, apply_matches(file.data, [match])) <= allowed]
+    return sound_matches(language, file.data, matches)
 
 
 def as_suggestion(file: File, match: Match, confidence: float, why: str) -> Suggestion:

@@ -7,6 +7,7 @@ them. Nothing is thrown away here: how likely a match is, the scorer says.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from editvec.suggest.hypothesis import (
     EditHypothesis,
@@ -18,6 +19,7 @@ from editvec.suggest.hypothesis import (
     Part,
     TokenHole,
     is_searchable,
+    is_shape,
 )
 from editvec.suggest.intents import DemoEdit, Intent, Run, name_change
 from editvec.syntax.brackets import closing_of, num_commas, opening_of, unbalanced_pieces
@@ -27,6 +29,12 @@ _MAX_EDITS = 6
 """Maximum number of shown edits that hypotheses are made from; all of them count when matches are scored."""
 _MAX_RUNS = 6
 _MAX_LINE_WORDS = 8
+_MAX_FREE_WORDS = 6
+_MAX_SHAPES = 16
+"""Maximum number of hypotheses without a rare token, which are looked for in the nearest files only."""
+_FREE = 100
+"""The first number of a hole for a word that may differ."""
+_SHAPES = ((2, 1), (1, 2), (2, 2), (3, 1), (3, 2), (1, 1))
 _CONTEXTS = ((1, 1), (1, 0), (0, 1), (2, 0), (0, 2), (2, 1), (1, 2), (3, 0), (0, 3))
 """Numbers of tokens in front of and behind an edit that a hypothesis fixes, where the edit alone says too little."""
 
@@ -36,7 +44,7 @@ def propose(intent: Intent) -> list[EditHypothesis]:
     found: dict[tuple[object, ...], EditHypothesis] = {}
     for edit in intent.edits[:_MAX_EDITS]:
         for each in _hypotheses(edit):
-            if is_searchable(each):
+            if is_searchable(each) or (is_shape(each) and sum(map(is_shape, found.values())) < _MAX_SHAPES):
                 found.setdefault((each.elements, each.operations), each)
     return list(found.values())
 
@@ -57,11 +65,13 @@ def _hypotheses(edit: DemoEdit) -> Iterator[EditHypothesis]:
     if 1 < len(runs) <= _MAX_RUNS:
         for run in runs:
             yield from build.around(Level.ONE_RUN, (run,), names=False, gaps=Level.EXACT)
+        yield from build.one_word_free()
     for run in runs[:_MAX_RUNS]:
         yield from build.name_part(run)
     if len(runs) == 1:
         yield from build.call(runs[0])
         yield from build.line(runs[0])
+        yield from build.shape(runs[0])
 
 
 class _Builder:
@@ -76,6 +86,8 @@ class _Builder:
         ]
         self.indent = edit.before.indent_of(edit.first_line)
         self.hole_kind = HoleKind.WORD
+        self.free: frozenset[bytes] = frozenset()
+        """Words that may differ, beside those that are on both sides."""
 
     def around(self, level: Level, runs: Sequence[Run], *, names: bool, gaps: Level) -> Iterator[EditHypothesis]:
         """Yield hypotheses with as much context as they need, at least."""
@@ -128,6 +140,33 @@ class _Builder:
         keep_left, keep_right = left == gap_left or not run.low, right == gap_right or run.high == len(old.texts)
         return b"" if keep_left else left, keep_left, keep_right, b"" if keep_right else right
 
+    def one_word_free(self) -> Iterator[EditHypothesis]:
+        """Yield the edit with its context fixed, except for one word between the changes."""
+        runs = self.edit.runs
+        between = {
+            token
+            for one, other in pairwise(runs)
+            for token in self.old[one.high : other.low]
+            if is_word(token) and token not in self.moved
+        }
+        for word in sorted(between)[:_MAX_FREE_WORDS]:
+            self.free = frozenset({word})
+            yield from self.around(Level.ONE_WORD, runs, names=bool(self.moved), gaps=Level.EXACT)
+        self.free = frozenset()
+
+    def shape(self, run: Run) -> Iterator[EditHypothesis]:
+        """Yield an insertion next to tokens of the same kinds: all words and numbers may differ, signs may not."""
+        if run.low != run.high:
+            return
+        for num_left, num_right in _SHAPES:
+            if num_left <= run.low and run.high + num_right <= len(self.old):
+                context = self.old[run.low - num_left : run.high + num_right]
+                self.free = frozenset(token for token in context if is_word(token) or is_number(token))
+                made = self._build(Level.SHAPE, (run,), num_left, num_right, names=False, gaps=Level.EXACT)
+                if made is not None:
+                    yield made
+        self.free = frozenset()
+
     def _build(
         self, level: Level, runs: Sequence[Run], num_left: int, num_right: int, *, names: bool, gaps: Level
     ) -> EditHypothesis | None:
@@ -135,12 +174,16 @@ class _Builder:
         elements: list[Element] = []
         places: dict[bytes, int] = {}
         holes = len(moved)
+        free = {token: _FREE + number for number, token in enumerate(sorted(self.free))}
 
         def take(tokens: Sequence[bytes]) -> None:
             for token in tokens:
                 if token in moved:
                     places.setdefault(token, len(elements))
                     elements.append(TokenHole(moved[token], self.hole_kind))
+                elif token in free:
+                    places.setdefault(token, len(elements))
+                    elements.append(TokenHole(free[token], HoleKind.WORD))
                 else:
                     elements.append(token)
 
@@ -176,7 +219,8 @@ class _Builder:
         if gaps is not Level.EXACT and not changed:
             return None
         operations = tuple(
-            self._operation(run, low, high, moved, places) for run, (low, high) in zip(runs, bounds, strict=True)
+            self._operation(run, low, high, {**moved, **free}, places)
+            for run, (low, high) in zip(runs, bounds, strict=True)
         )
         if not elements:
             return None

@@ -9,7 +9,7 @@ from editvec.suggest.features import FEATURES
 
 if TYPE_CHECKING:
     from editvec.suggest.complete import Gathered
-    from editvec.suggest.locate import EditMatch
+    from editvec.suggest.searched import EditMatch
 
 _AT = {name: at for at, name in enumerate(FEATURES)}
 

@@ -22,6 +22,8 @@ from editvec.vcs.history import CommitChange, walk
 NO_THRESHOLD = -1.0
 """A threshold below every confidence."""
 _NEARER = 1e-9
+_MAX_COMPARED = 250_000
+"""Maximum product of the lengths of two texts whose order is compared, not only their letters or tokens."""
 
 
 class Verdict(Enum):
@@ -48,6 +50,11 @@ class LineHunk(NamedTuple):
     first: int
     num_before: int
     after: tuple[str, ...]
+
+    @property
+    def lines(self) -> set[int]:
+        """Return the numbers of the lines before."""
+        return set(range(self.first, self.first + self.num_before))
 
 
 CommitHunks = Mapping[str, Sequence[LineHunk]]
@@ -110,6 +117,17 @@ def with_sites(data: bytes, sites: Iterable[SweepSite]) -> bytes:
     return b"\n".join(lines)
 
 
+def with_hunks(data: bytes, hunks: Iterable[LineHunk]) -> bytes:
+    """Return a file with changed regions as their commit left them; those that change the number of lines are left."""
+    lines = data.split(b"\n")
+    for hunk in hunks:
+        low, high = hunk.first - 1, hunk.first - 1 + hunk.num_before
+        if hunk.num_before and hunk.num_before == len(hunk.after) and high <= len(lines):
+            # A region ends its lines as git does, with or without a carriage return.
+            lines[low:high] = [encode(line.rstrip("\n")) for line in hunk.after]
+    return b"\n".join(lines)
+
+
 def judge(hunks: Iterable[LineHunk], first_line: int, last_line: int, text: str, old: str = "") -> Verdict:
     """Return what a commit says of new text for the lines `first_line` to `last_line` (1-based, inclusive) of a file.
 
@@ -122,9 +140,24 @@ def judge(hunks: Iterable[LineHunk], first_line: int, last_line: int, text: str,
                 return Verdict.RIGHT
             became = "\n".join(hunk.after)
             if hunk.after and first_line == last_line:
-                became = max(hunk.after, key=lambda line: SequenceMatcher(None, text, line, autojunk=False).ratio())
+                became = most_similar(text, hunk.after)
             return Verdict.PART if old and is_contained(old, text, became) else Verdict.DIFFERS
     return Verdict.WRONG
+
+
+def most_similar(text: str, lines: Sequence[str]) -> str:
+    """Return the line that is most similar to a text; of long lines, only the letters are compared."""
+    matcher = SequenceMatcher(None, b=text, autojunk=False)
+    best, found = -1.0, ""
+    for line in lines:
+        matcher.set_seq1(line)
+        # The cheap ratios are never below the real one.
+        if matcher.real_quick_ratio() <= best or matcher.quick_ratio() <= best:
+            continue
+        ratio = matcher.quick_ratio() if len(line) * len(text) > _MAX_COMPARED else matcher.ratio()
+        if ratio > best:
+            best, found = ratio, line
+    return found
 
 
 def _is_right(hunk: LineHunk, first: int, last: int, text: str) -> bool:
@@ -149,7 +182,9 @@ def is_contained(old: str, text: str, new: str) -> bool:
     added, removed = set(written) - set(before), set(before) - set(written)
     if not added <= set(after) or removed & set(after):
         return False
-    reached, started = (SequenceMatcher(None, tokens, after, autojunk=False).ratio() for tokens in (written, before))
+    matchers = [SequenceMatcher(None, tokens, after, autojunk=False) for tokens in (written, before)]
+    large = len(written) * len(after) > _MAX_COMPARED
+    reached, started = (each.quick_ratio() if large else each.ratio() for each in matchers)
     return reached > started + _NEARER
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +14,10 @@ from editvec.core.files import write_atomically
 from editvec.core.text import FileText
 from editvec.data import edit_files
 from editvec.data.sampling import select
-from editvec.rules.induction import induce, make_rules, why_not
-from editvec.rules.rule import InducedRule, test_file
+from editvec.rewrite.writer import find_files, is_worth_reading
+from editvec.rules.induction import induce, make_rules, neighbours, why_not
+from editvec.rules.matching import match_rules
+from editvec.rules.rule import InducedRule, runnable, test_file
 from editvec.rules.sites import RuleExample, edit_example, file_example
 from editvec.rules.verification import VerifiedRule
 from editvec.syntax.languages import Language, get, language_of
@@ -29,6 +32,12 @@ class MadeRules:
     num_examples: int = 0
     reason: str = ""
     """Why there is no rule; empty if there is one."""
+    narrower: VerifiedRule | None = None
+    """The next more specific rule, if there is one rule."""
+    broader: VerifiedRule | None = None
+    """The next more general rule, if there is one rule."""
+    touched: dict[str, int] = field(default_factory=dict)
+    """The number of matches of each rule, by the rule's id, in the files that were searched."""
 
     @property
     def yaml(self) -> str:
@@ -47,14 +56,16 @@ def rule(
     text: bool = False,
     edits: str | Path | None = None,
     language: str | None = None,
+    paths: Sequence[str | Path] = (),
     out: Path | None = None,
     test: bool = False,
 ) -> MadeRules:
     """Make verified rules from examples: what they share stays, what differs becomes a metavariable.
 
     `examples` are pairs of files or, with `text`, of snippets. Without them, the examples are mined edits from the file
-    `edits`: those with the given `ids`, or all. The rules are written to `out` if it is given. With `test`, ast-grep's
-    tests of the rules are written beside them.
+    `edits`: those with the given `ids`, or all. Beside a single rule, the next narrower and the next broader one are
+    returned, and the matches of all are counted in the files and folders `paths`. The rules are written to `out` if it
+    is given. With `test`, ast-grep's tests of the rules are written beside them.
 
     Raises:
         UserError: The examples cannot be read, or the options contradict each other.
@@ -84,11 +95,26 @@ def rule(
         made_from = [example for edit in given if (example := edit_example(edit)) is not None]
     if not made.rules:
         made.reason = _reason(made_from)
-    elif out is not None:
+        return made
+    if len(made.rules) == 1 and isinstance(made.rules[0].rule, InducedRule):
+        made.narrower, made.broader = neighbours(made.rules[0].rule, made_from)
+    made.touched = _touched([*made.rules, *filter(None, (made.narrower, made.broader))], paths)
+    if out is not None:
         write_atomically(out, made.yaml.encode("utf-8", "surrogateescape"))
         if test:
             _write_tests(out, made.rules, made_from)
     return made
+
+
+def _touched(rules: Sequence[VerifiedRule], paths: Sequence[str | Path]) -> dict[str, int]:
+    """Return how many matches each rule has in the files of its language below some paths."""
+    counts: Counter[str] = Counter({each.rule.id: 0 for each in rules} if paths else {})
+    for language in sorted({each.rule.language for each in rules}) if paths else ():
+        chosen = [runnable(each.rule) for each in rules if each.rule.language == language]
+        files = find_files([Path(path) for path in paths], {language}, Counter())
+        texts = [FileText(data).utf8 for file in files if is_worth_reading(data := file.read_bytes())]
+        counts.update(match.rule for matches in match_rules(chosen, texts, language) for match in matches)
+    return dict(counts)
 
 
 def _file_example(before: str, after: str, language: str | None) -> RuleExample:

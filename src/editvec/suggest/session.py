@@ -6,17 +6,28 @@ A session holds the files in memory and writes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from editvec.core.edit import Demonstration
 from editvec.core.match import Suggestion
 from editvec.core.splice import TextEdit, splice
-from editvec.suggest.complete import POSSIBLE, Gathered, Line, Scorer, as_suggestion, gather, without_overlaps
-from editvec.suggest.intents import DemoEdit, Intent
-from editvec.suggest.locate import SearchedFile
+from editvec.suggest.complete import (
+    LIKELY,
+    POSSIBLE,
+    Gathered,
+    Line,
+    Scorer,
+    as_suggestion,
+    gather,
+    scored,
+    without_overlaps,
+)
+from editvec.suggest.imports import ImportChanges, accompanies, bring_imports, changes_of_edits
+from editvec.suggest.intents import DemoEdit, Intent, changed_lines
 from editvec.suggest.reasons import reasons_of
 from editvec.suggest.scorer import packaged_scorer
+from editvec.suggest.searched import SearchedFile
 from editvec.syntax.lexer import LexedText
 from editvec.vcs.worktree import File
 
@@ -47,24 +58,25 @@ class FinishSession:
     def __init__(
         self,
         shown: Iterable[Demonstration],
-        files: Iterable[File],
+        files: Iterable[File | SearchedFile],
         *,
         refused: Iterable[Line] = (),
         only: Iterable[Line] = (),
         scorer: Scorer | None = None,
     ) -> None:
-        """Start from what was shown and the files as they are now.
+        """Start from what was shown and the files as they are now; a file that was searched before is not cut again.
 
         `refused` are lines where a person does not want an edit. With `only`, an edit counts as shown only if it is on
         one of these lines. Lines are counted from 1.
         """
         self._shown = {each.path: each for each in shown}
-        self._files = {file.path: SearchedFile(*file) for file in files}
+        self._files = {file.path: SearchedFile(*file) if isinstance(file, File) else file for file in files}
         self._refused = list(refused)
         self._only = frozenset(only)
         self._muted: set[str] = set()
         self._scorer = scorer or packaged_scorer()
         self._gathered: list[Gathered] | None = None
+        self._imports: dict[str, ImportChanges] = {}
         self._earlier: list[tuple[dict[str, Demonstration], dict[str, SearchedFile], list[Line], frozenset[Line]]] = []
 
     @property
@@ -94,10 +106,29 @@ class FinishSession:
             name = edit_id(each.intent)
             if name in self._muted:
                 continue
-            for match, confidence in zip(each.matches, self._scorer(each.features), strict=True):
-                if confidence >= minimum:
-                    found.append(as_suggestion(match, round(float(confidence), 4), name, reasons_of(each, match)))
+            for match, confidence in scored(each, self._scorer, minimum):
+                if not self._imports[name].covers(match.file.path, match.file.data, match.start, match.end):
+                    made = as_suggestion(match, round(confidence, 4), name, reasons_of(each, match))
+                    found.append(self._with_doubt(made))
         return without_overlaps(found)
+
+    def imports(self) -> dict[str, ImportChanges]:
+        """Return the imports that come along with what was shown, by edit id."""
+        self._current()
+        return self._imports
+
+    def _with_doubt(self, suggestion: Suggestion) -> Suggestion:
+        """Return a suggestion that is not likely if a name that it introduces means something else in its file."""
+        changes = self._imports[suggestion.edit]
+        if suggestion.confidence < LIKELY or not changes.gained:
+            return suggestion
+        data = self.text(suggestion.path)
+        clashes = bring_imports(changes, suggestion.path, data, _applied(data, suggestion)).clashes
+        if not clashes:
+            return suggestion
+        reason = f"{clashes[0]} cannot be imported here as it was there"
+        why = f"{suggestion.why}, {reason}" if suggestion.why else reason
+        return replace(suggestion, confidence=round(LIKELY - 0.01, 4), why=why)
 
     def accept(self, suggestion: Suggestion, after: bytes | None = None) -> None:
         """Make a suggested edit; it counts as shown from now on.
@@ -107,17 +138,19 @@ class FinishSession:
         self._keep()
         file = self._files[suggestion.path]
         if after is None:
-            written = suggestion.after.encode("utf-8", "surrogateescape")
-            after = splice(file.data, [TextEdit(suggestion.start, suggestion.end, written)])
+            after = _applied(file.data, suggestion)
         before = self._shown[suggestion.path].before if suggestion.path in self._shown else file.data
         self._shown[suggestion.path] = Demonstration(suggestion.path, before, after)
+        changed = changed_lines(LexedText(file.data), LexedText(after))
+
+        def now(place: Line) -> Line:
+            path, line = place
+            shifts = [end - start - high + low for low, high, start, end in changed if high < line]
+            return (path, line + sum(shifts)) if path == suggestion.path else place
+
+        self._refused = [now(place) for place in self._refused]
         if self._only:
-            self._only |= {(suggestion.path, suggestion.line)}
-        shift = after.count(b"\n") - file.data.count(b"\n")
-        self._refused = [
-            (path, line + shift if path == suggestion.path and line > suggestion.line else line)
-            for path, line in self._refused
-        ]
+            self._only = frozenset(map(now, self._only)) | {now((suggestion.path, suggestion.line))}
         self._files[suggestion.path] = SearchedFile(file.path, file.language, after)
         self._gathered = None
 
@@ -142,10 +175,19 @@ class FinishSession:
 
     def _current(self) -> list[Gathered]:
         if self._gathered is None:
-            self._gathered = gather(
-                self._shown.values(), list(self._files.values()), refused=self._refused, only=self._only
-            )
+            gathered = gather(self._shown.values(), list(self._files.values()), refused=self._refused, only=self._only)
+            self._imports = {edit_id(each.intent): changes_of_edits(each.intent.edits) for each in gathered}
+            changes = list(self._imports.values())
+            self._gathered = [
+                each for each in gathered if not all(accompanies(edit, changes) for edit in each.intent.edits)
+            ]
         return self._gathered
+
+
+def _applied(data: bytes, suggestion: Suggestion) -> bytes:
+    """Return a file, as UTF-8, with a suggestion carried out."""
+    written = suggestion.after.encode("utf-8", "surrogateescape")
+    return splice(data, [TextEdit(suggestion.start, suggestion.end, written)])
 
 
 def edit_id(intent: Intent) -> str:
@@ -155,16 +197,10 @@ def edit_id(intent: Intent) -> str:
 
 def summary_of(edit: DemoEdit) -> str:
     """Return an edit in one line: its text before and after, shortened to what differs if it is long."""
-    before = edit.before.data[_low(edit.before, edit.first_line) : _low(edit.before, edit.last_line)]
-    after = edit.after.data[_low(edit.after, edit.first_line_now) : _low(edit.after, edit.last_line_now)]
-    old, new = (" ".join(text.decode("utf-8", "replace").split()) for text in (before, after))
+    old, new = (" ".join(text.split()) for text in (edit.text_before, edit.text_after))
     if max(len(old), len(new)) > _SUMMARY:
         old, new = _without_common(old, new)
     return f"{old or '(nothing)'}  →  {new or '(nothing)'}"
-
-
-def _low(text: LexedText, line: int) -> int:
-    return text.line_starts[min(line, len(text.line_starts) - 1)]
 
 
 def _without_common(old: str, new: str) -> tuple[str, str]:

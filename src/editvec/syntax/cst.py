@@ -85,15 +85,22 @@ class Node:
 
 
 def parse(language: Language, data: bytes) -> ts.Tree:
-    """Return the tree-sitter tree of a whole text."""
-    parser = facts_of(language).parser
-    parser.included_ranges = [ts.Range(ts.Point(0, 0), ts.Point(0xFFFFFFFF, 0xFFFFFFFF), 0, 0xFFFFFFFF)]
-    return parser.parse(data)
+    """Return the tree-sitter tree of a whole text.
+
+    Raises:
+        LimitError: The text takes too long to parse.
+    """
+    return facts_of(language).parse(data)
 
 
 def num_errors(language: Language, data: bytes) -> int:
     """Return the number of places in a text that the parser could not read."""
-    waiting = [parse(language, data).root_node]
+    return errors_in(parse(language, data).root_node)
+
+
+def errors_in(root: ts.Node) -> int:
+    """Return the number of places below a node that the parser could not read."""
+    waiting = [root]
     errors = 0
     while waiting:
         node = waiting.pop()

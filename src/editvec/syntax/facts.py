@@ -6,6 +6,7 @@ The caches pay off because the same texts come again in other versions of a file
 from __future__ import annotations
 
 import re
+import warnings
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cache
@@ -14,11 +15,17 @@ from typing import TypeVar
 
 import tree_sitter as ts
 
+from editvec.core.errors import LimitError
 from editvec.core.text import line_of, line_starts
 from editvec.syntax.languages.base import Language
 from editvec.syntax.layout import Span
 from editvec.syntax.token import decode
 
+MAX_PARSE_SECONDS = 10
+"""Maximum duration of a parse; code that people wrote takes a small part of it."""
+MAX_ANGLES = 3_000
+"""Maximum number of open angle brackets in a statement of a language in which they can be brackets of types."""
+_STATEMENT_END = re.compile(rb"[;{}]")
 _END = 0xFFFFFFFF
 _K = TypeVar("_K")
 _T = TypeVar("_T")
@@ -77,7 +84,10 @@ class Facts:
         module, function = language.grammar.split(":")
         self.language = language
         self.grammar = ts.Language(getattr(import_module(module), function)())
-        self.parser = ts.Parser(self.grammar)
+        with warnings.catch_warnings():
+            # tree-sitter has a newer way to limit the time, but for texts that it reads in pieces only.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.parser = ts.Parser(self.grammar, timeout_micros=MAX_PARSE_SECONDS * 1_000_000)
         self.locals = Declarations(self.grammar, language.locals_query)
         self.members = Declarations(self.grammar, language.members_query)
         self.authors = Declarations(
@@ -90,6 +100,9 @@ class Facts:
 
         `spans` are the bytes to parse, in order. `old` is the tree of a previous version whose nodes were moved to
         their positions in this file; it makes parsing faster.
+
+        Raises:
+            LimitError: The text takes too long to parse.
         """
         if spans is None:
             self.parser.included_ranges = [ts.Range((0, 0), (_END, _END), 0, _END)]
@@ -101,7 +114,29 @@ class Facts:
                 ts.Range((row, low - starts[row]), (end_row, high - starts[end_row]), low, high)
                 for (low, high), (row, end_row) in zip(spans, rows, strict=True)
             ]
-        return self.parser.parse(data, old) if old is not None else self.parser.parse(data)
+        if not self.is_readable(data):
+            raise LimitError(f"a {self.language.name} text has more than {MAX_ANGLES:,} open angle brackets.")
+        try:
+            return self.parser.parse(data, old) if old is not None else self.parser.parse(data)
+        except ValueError:
+            # What is left of the parse would be continued by the next call.
+            self.parser.reset()
+            raise LimitError(
+                f"a {self.language.name} text of {len(data):,} bytes takes more than {MAX_PARSE_SECONDS} s to parse."
+            ) from None
+
+    def is_readable(self, data: bytes) -> bool:
+        """Return whether a text has no thousands of open angle brackets.
+
+        Where they can be brackets of types, the parser tries both readings of each, which takes cubic time in one step
+        that no time limit interrupts.
+        """
+        if not self.language.type_brackets or data.count(b"<") <= MAX_ANGLES:
+            return True
+        return all(
+            part.count(b"<") - part.count(b">") - 2 * part.count(b"<<") <= MAX_ANGLES
+            for part in _STATEMENT_END.split(data)
+        )
 
 
 @cache

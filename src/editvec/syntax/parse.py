@@ -84,11 +84,14 @@ def _parses(language: Language, text: str, *, headers: bool = False) -> bool:
 
 def _nodes_within(node: ts.Node, start: int, end: int) -> Iterator[tuple[ts.Node, str]]:
     """Yield the largest nodes that lie in the bytes [start, end), with the names of their fields."""
-    for at, child in enumerate(node.children):
+    waiting = [(child, node.field_name_for_child(at) or "") for at, child in enumerate(node.children)][::-1]
+    while waiting:
+        child, field = waiting.pop()
         if start <= child.start_byte and child.end_byte <= end:
-            yield child, node.field_name_for_child(at) or ""
+            yield child, field
         elif child.start_byte < end and start < child.end_byte:
-            yield from _nodes_within(child, start, end)
+            below = [(each, child.field_name_for_child(at) or "") for at, each in enumerate(child.children)]
+            waiting += below[::-1]
 
 
 class _TreeBuilder:

@@ -25,8 +25,19 @@ class Unit(NamedTuple):
 def find_units(language: Language, data: bytes, root: ts.Node, start: int, end: int) -> list[Unit]:
     """Return the units that the bytes [start, end) touch, in order; of nested units only the innermost."""
     finder = _Finder(language, data, start, end)
-    finder.look_in(root)
+    # Code can be nested more deeply than Python calls functions, so the steps below a node wait on a stack.
+    waiting = [finder.look_in(root)]
+    while waiting:
+        below = next(waiting[-1], None)
+        if below is None:
+            waiting.pop()
+        else:
+            waiting.append(below)
     return finder.found
+
+
+_Steps = Iterator["_Steps"]
+"""Work on a node: it yields the work on the nodes below, which is to be done before it goes on."""
 
 
 class _Finder:
@@ -39,7 +50,7 @@ class _Finder:
         self.end = end
         self.found: list[Unit] = []
 
-    def look_in(self, body: ts.Node) -> None:
+    def look_in(self, body: ts.Node) -> _Steps:
         """Collect the units directly in a body that the range touches."""
         language = self.language
         in_body = body.type in language.bodies
@@ -48,9 +59,9 @@ class _Finder:
             if kind in language.comments:
                 continue
             if kind in language.units or (in_body and child.is_named and self._is_tail(child)):
-                self._split(child, body.id)
+                yield self._split(child, body.id)
             elif child.child_count:
-                self.look_in(child)
+                yield self.look_in(child)
 
     def _is_tail(self, node: ts.Node) -> bool:
         """Return whether a node is a unit because of its position, not its kind.
@@ -66,7 +77,7 @@ class _Finder:
         """
         return low < self.end and self.start < high if self.start < self.end else low < self.start < high
 
-    def _split(self, node: ts.Node, parent: int) -> None:
+    def _split(self, node: ts.Node, parent: int) -> _Steps:
         """Collect a unit, or its parts if it contains bodies that span several lines.
 
         The parts are the texts around those bodies and the units inside them.
@@ -78,9 +89,9 @@ class _Finder:
             self._add_part(node, at, low)
             if self._touches(low, high):
                 if body.type in self.language.units:
-                    self._split(body, node.id)
+                    yield self._split(body, node.id)
                 else:
-                    self.look_in(body)
+                    yield self.look_in(body)
             at, whole = high, False
         if not whole:
             self._add_part(node, at, end)
@@ -105,16 +116,24 @@ class _Finder:
         line_end = self.data.find(b"\n", start, end)
         if line_end < 0:
             return
-        for child in node.children:
+        waiting = [iter(node.children)]
+        ends = [line_end]
+        while waiting:
+            child = next(waiting[-1], None)
+            if child is None:
+                waiting.pop()
+                ends.pop()
+                continue
             low, high = child.start_byte, child.end_byte
-            if high <= line_end:
+            if high <= ends[-1]:
                 continue
             kind = child.type
-            own_line = low > line_end and kind in language.units and kind not in language.inline_units
+            own_line = low > ends[-1] and kind in language.units and kind not in language.inline_units
             if own_line or kind in language.bodies:
                 yield child
-            elif child.child_count:
-                yield from self._inner_bodies(child, low, high)
+            elif child.child_count and (line_end := self.data.find(b"\n", low, high)) >= 0:
+                waiting.append(iter(child.children))
+                ends.append(line_end)
 
 
 def _children_touching(node: ts.Node, start: int, end: int) -> Iterator[ts.Node]:

@@ -1,8 +1,9 @@
 """The rows that the scorer is trained on: replays of sweeps, in which the commit labels every match.
 
 For each sweep, some places are shown, and every match elsewhere is a row: positive if it is what the commit did, or a
-part of it. Some replays also have places that were refused. Ordinary changed lines, after which nothing else is due,
-teach when to be silent.
+part of it. Some replays also have places that were refused, some show other edits of the commit, and some show a line
+without its file, as a person types an example. Ordinary changed lines, after which nothing else is due, teach when to
+be silent.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from numpy.typing import NDArray
 from editvec.core.edit import Demonstration
 from editvec.core.text import FileText
 from editvec.mining.sweeps import Sweep, SweepSite
-from editvec.suggest.complete import as_suggestion, gather
+from editvec.suggest.complete import Gathered, as_suggestion, gather, typed_example
 from editvec.suggest.features import FEATURES
-from editvec.suggest.locate import EditMatch, SearchedFile
-from editvec.suggest.replay import CommitHunks, Verdict, commit_hunks, judge, line_changes, with_sites
+from editvec.suggest.replay import CommitHunks, Verdict, commit_hunks, judge, line_changes, with_hunks, with_sites
+from editvec.suggest.searched import EditMatch, SearchedFile
 from editvec.syntax.languages import language_of
 from editvec.vcs.git import Repository
 from editvec.vcs.objects import Blobs
@@ -34,6 +35,7 @@ _NEAR_ROWS = 300
 """Number of matches of a replay that become rows, those most alike to what was shown."""
 _OTHER_ROWS = 100
 """Number of the remaining matches that become rows; they count for those that were left out."""
+_MAX_OTHER_FILES = 10
 _ALIKE = FEATURES.index("alike")
 
 
@@ -42,6 +44,10 @@ class Replay(NamedTuple):
 
     shown: tuple[SweepSite, ...]
     num_refused: int = 0
+    others: bool = False
+    """Whether other edits of the commit are shown, too."""
+    typed: bool = False
+    """Whether the lines are shown without their files."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,7 @@ class TreeReader:
 
 
 def replays_of(sweep: Sweep, chance: random.Random) -> list[Replay]:
-    """Return the replays of a sweep: one place shown, several shown, and some with places that were refused."""
+    """Return the replays of a sweep: one place shown, several, some with refusals, with other edits, and typed."""
     sites = list(sweep.sites)
     chance.shuffle(sites)
     found = [Replay(tuple(sites[:1]))]
@@ -106,6 +112,8 @@ def replays_of(sweep: Sweep, chance: random.Random) -> list[Replay]:
         found.append(Replay(tuple(sites[: chance.choice((2, 3, 3))])))
     num_shown = 1 + chance.randrange(max(1, min(4, len(sites) - 2)))
     found.append(Replay(tuple(sites[1 : 1 + num_shown]), chance.choice((1, 1, 2))))
+    found.append(Replay(tuple(sites[: chance.choice((1, 1, 2))]), others=True))
+    found.append(Replay(tuple(sites[-1:]), typed=True))
     return found
 
 
@@ -119,10 +127,9 @@ def replay_rows(
     """Yield the rows of the replays of a sweep; there are none if its commit cannot be read."""
     hunks = commit_hunks(repository, sweep.commit)
     texts = reader.read(sweep.parent, hunks, chance.randrange(1 << 30))
-    is_sweep = len(sweep.sites) > 1
     files = {path: SearchedFile(path, _language(path), data) for path, data in texts.items()}
-    for replay in replays_of(sweep, chance) if is_sweep else [Replay(sweep.sites)]:
-        rows = _rows(replay, files, hunks, chance, is_sweep=is_sweep)
+    for replay in replays_of(sweep, chance) if len(sweep.sites) > 1 else [Replay(sweep.sites)]:
+        rows = _rows(replay, sweep, files, hunks, chance)
         if rows is not None:
             yield rows
         elif watch is not None:
@@ -130,25 +137,17 @@ def replay_rows(
 
 
 def _rows(
-    replay: Replay, before: dict[str, SearchedFile], hunks: CommitHunks, chance: random.Random, *, is_sweep: bool
+    replay: Replay, sweep: Sweep, before: dict[str, SearchedFile], hunks: CommitHunks, chance: random.Random
 ) -> ReplayedRows | None:
-    searched = dict(before)
-    shown = []
-    for path in dict.fromkeys(site.path for site in replay.shown):
-        if path in before:
-            data = before[path].data
-            after = with_sites(data, [site for site in replay.shown if site.path == path])
-            searched[path] = SearchedFile(path, before[path].language, after)
-            shown.append(Demonstration(path, data, after))
+    shown, searched = _shown(replay, sweep, before, hunks)
     files, now = list(searched.values()), {path: file.data for path, file in searched.items()}
-    if not shown:
-        return None
     refused: list[tuple[str, int]] = []
+    lines = () if replay.typed else {(site.path, site.line) for site in replay.shown}
     for number in range(replay.num_refused + 1):
-        gathered = gather(shown, files, refused=refused)
-        if not gathered or not gathered[0].matches:
+        gathered = _intent_of(replay, gather(shown, files, refused=refused, only=lines))
+        if gathered is None or not gathered.matches:
             return None
-        matches, table = gathered[0].matches, gathered[0].features
+        matches, table = gathered.matches, gathered.features
         if number < replay.num_refused:
             wrong = _most_alike_wrong(matches, table, now, hunks)
             if wrong is None:
@@ -161,7 +160,41 @@ def _rows(
     weights = np.ones(len(chosen), np.float32)
     weights[_NEAR_ROWS:] = len(rest) / max(1, len(drawn))
     verdicts = tuple(_verdict(matches[at], now, hunks) for at in chosen)
-    return ReplayedRows(table[chosen], verdicts, weights, len(replay.shown), is_sweep)
+    return ReplayedRows(table[chosen], verdicts, weights, len(replay.shown), len(sweep.sites) > 1)
+
+
+def _shown(
+    replay: Replay, sweep: Sweep, before: dict[str, SearchedFile], hunks: CommitHunks
+) -> tuple[list[Demonstration], dict[str, SearchedFile]]:
+    """Return what a replay shows, and the files as they are then."""
+    if replay.typed:
+        typed = [typed_example(site.before, site.after, site.path) for site in replay.shown]
+        return typed, before
+    searched = dict(before)
+    shown = []
+    paths = dict.fromkeys(site.path for site in replay.shown)
+    if replay.others:
+        paths |= dict.fromkeys(list(hunks)[:_MAX_OTHER_FILES])
+    for path in paths:
+        if path in before:
+            data = before[path].data
+            after = with_sites(data, [site for site in replay.shown if site.path == path])
+            if replay.others:
+                lines = {site.line for site in sweep.sites if site.path == path}
+                after = with_hunks(after, [hunk for hunk in hunks.get(path, ()) if not hunk.lines & lines])
+            if after != data:
+                searched[path] = SearchedFile(path, before[path].language, after)
+                shown.append(Demonstration(path, data, after))
+    return shown, searched
+
+
+def _intent_of(replay: Replay, gathered: Sequence[Gathered]) -> Gathered | None:
+    """Return the intent that the shown places of a replay belong to."""
+    lines = {(site.path, site.line) for site in replay.shown}
+    for each in gathered:
+        if replay.typed or any((edit.path, edit.first_line + 1) in lines for edit in each.intent.edits):
+            return each
+    return None
 
 
 def _language(path: str) -> str:

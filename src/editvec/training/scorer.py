@@ -1,12 +1,11 @@
 """Fit the scorer of matches to replays of sweeps.
 
-The trees are scikit-learn's; what is kept of them are arrays. The calibration is fitted to scores of repositories that
+The trees are LightGBM's; what is kept of them are arrays. The calibration is fitted to scores of repositories that
 the trees had not seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,20 +14,10 @@ from numpy.typing import NDArray
 
 from editvec.data.extras import require
 from editvec.suggest.scorer import MatchScorer
+from editvec.training.scorer_rows import ScorerRows
 
-_FOLDS = 5
+_FOLDS = 4
 _BINS = 40
-
-
-@dataclass(frozen=True, eq=False)
-class ScorerRows:
-    """Rows to fit: features, whether a match is useful, weights, and the replay and the repository of each row."""
-
-    features: NDArray[np.float32]
-    useful: NDArray[np.bool_]
-    weights: NDArray[np.float64]
-    replays: NDArray[np.int64]
-    repositories: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +43,24 @@ def fit_scorer(rows: ScorerRows, settings: TreeSettings | None = None) -> tuple[
     """Return a scorer, and for each row the confidence that a scorer without its repository gives it."""
     settings = settings or TreeSettings()
     weights = replay_weights(rows)
-    folds = fold_of(rows.repositories)
-    held_out = np.zeros(len(rows.useful))
-    for fold in range(_FOLDS):
-        seen = folds != fold
-        model = _trees(rows.features[seen], rows.useful[seen], weights[seen], settings)
-        held_out[~seen] = model.decision_function(rows.features[~seen])
+    held_out = held_out_scores(rows, settings)
     curve = calibration(held_out, rows.useful, rows.weights)
-    whole = _trees(rows.features, rows.useful, weights, settings)
+    whole = FittedTrees(rows.features, rows.useful, weights, settings)
     arrays, depth = tree_arrays(whole)
     confidences = np.interp(held_out, curve["curve_score"], curve["curve_probability"])
     return MatchScorer({**arrays, **curve}, depth), confidences
+
+
+def held_out_scores(rows: ScorerRows, settings: TreeSettings | None = None) -> NDArray[np.float64]:
+    """Return the score of each row by trees that were fitted without the repositories of its fold."""
+    weights = replay_weights(rows)
+    folds = fold_of(rows.repositories)
+    scores = np.zeros(len(rows.useful))
+    for fold in np.unique(folds):
+        seen = folds != fold
+        trees = FittedTrees(rows.features[seen], rows.useful[seen], weights[seen], settings or TreeSettings())
+        scores[~seen] = trees.scores(rows.features[~seen])
+    return scores
 
 
 def fold_of(repositories: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -74,57 +70,74 @@ def fold_of(repositories: NDArray[np.int64]) -> NDArray[np.int64]:
     return folds
 
 
-def _trees(
-    features: NDArray[np.float32], useful: NDArray[np.bool_], weights: NDArray[np.float64], settings: TreeSettings
-) -> Any:
-    ensemble = require("sklearn.ensemble", extra="train", what="scorers")
-    model = ensemble.HistGradientBoostingClassifier(
-        max_iter=settings.num_trees,
-        learning_rate=settings.learning_rate,
-        max_leaf_nodes=settings.num_leaves,
-        min_samples_leaf=settings.min_rows,
-        l2_regularization=settings.regularisation,
-        max_features=settings.columns,
-        early_stopping=False,
-        random_state=1,
-    )
-    return model.fit(features, useful, sample_weight=weights)
+class FittedTrees:
+    """Boosted trees of LightGBM, which fits them five times as fast as scikit-learn."""
+
+    def __init__(
+        self,
+        features: NDArray[np.float32],
+        useful: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        settings: TreeSettings,
+    ) -> None:
+        """Fit the trees to rows."""
+        lightgbm = require("lightgbm", extra="train", what="scorers")
+        parameters = {
+            "objective": "binary",
+            "learning_rate": settings.learning_rate,
+            "num_leaves": settings.num_leaves,
+            "min_data_in_leaf": settings.min_rows,
+            "lambda_l2": settings.regularisation,
+            "feature_fraction": settings.columns,
+            "seed": 1,
+            "deterministic": True,
+            "force_col_wise": True,
+            "verbose": -1,
+        }
+        data = lightgbm.Dataset(features, useful.astype(np.int8), weight=weights, params={"verbose": -1})
+        self.booster: Any = lightgbm.train(parameters, data, num_boost_round=settings.num_trees)
+
+    def scores(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the sum of the trees for each row."""
+        scores: NDArray[np.float64] = self.booster.predict(features, raw_score=True)
+        return scores
 
 
-def tree_arrays(model: Any) -> tuple[dict[str, NDArray[Any]], int]:
-    """Return the trees of a fitted model as arrays, and the depth of the deepest tree."""
-    feature: list[int] = []
-    threshold: list[float] = []
-    left: list[int] = []
-    right: list[int] = []
-    value: list[float] = []
-    roots: list[int] = []
-    depth = 0
-    for (predictor,) in model._predictors:
-        base = len(value)
-        roots.append(base)
-        for number, node in enumerate(predictor.nodes):
-            leaf = bool(node["is_leaf"])
-            feature.append(0 if leaf else int(node["feature_idx"]))
-            threshold.append(0.0 if leaf else float(node["num_threshold"]))
-            left.append(base + (number if leaf else int(node["left"])))
-            right.append(base + (number if leaf else int(node["right"])))
-            value.append(float(node["value"]) if leaf else 0.0)
-            depth = max(depth, int(node["depth"]))
-    baseline = float(np.ravel(model._baseline_prediction)[0])
-    # The baseline is spread over the trees, so that a score is the sum of their values.
-    values = np.array(value)
-    spread = baseline / len(roots)
-    leaves = np.array([at == here for here, at in enumerate(left)])
+def tree_arrays(trees: FittedTrees) -> tuple[dict[str, NDArray[Any]], int]:
+    """Return fitted trees as arrays, and the depth of the deepest tree."""
+    nodes: list[dict[str, Any]] = []
+    roots = []
+    deepest = 0
+    for tree in trees.booster.dump_model()["tree_info"]:
+        roots.append(len(nodes))
+        waiting: list[tuple[dict[str, Any], dict[str, Any], str, int]] = [(tree["tree_structure"], {}, "", 0)]
+        while waiting:
+            node, parent, side, depth = waiting.pop()
+            here = len(nodes)
+            if parent:
+                parent[side] = here
+            deepest = max(deepest, depth)
+            leaf = "leaf_value" in node
+            # A leaf leads to itself.
+            entry = {
+                "feature": 0 if leaf else node["split_feature"],
+                "threshold": 0.0 if leaf else node["threshold"],
+                "left": here,
+                "right": here,
+                "value": node["leaf_value"] if leaf else 0.0,
+            }
+            nodes.append(entry)
+            if not leaf:
+                waiting += [(node[f"{side}_child"], entry, side, depth + 1) for side in ("left", "right")]
     arrays: dict[str, NDArray[Any]] = {
-        "feature": np.array(feature, np.int16),
-        "threshold": np.array(threshold, np.float32),
-        "left": np.array(left, np.int32),
-        "right": np.array(right, np.int32),
-        "value": (values + spread * leaves).astype(np.float32),
+        "feature": np.array([node["feature"] for node in nodes], np.int16),
+        "threshold": np.array([node["threshold"] for node in nodes], np.float32),
+        "left": np.array([node["left"] for node in nodes], np.int32),
+        "right": np.array([node["right"] for node in nodes], np.int32),
+        "value": np.array([node["value"] for node in nodes], np.float32),
         "roots": np.array(roots, np.int32),
     }
-    return arrays, depth
+    return arrays, deepest
 
 
 def calibration(
@@ -142,9 +155,3 @@ def calibration(
         np.clip(fitted.predict(np.clip(points, scores.min(), scores.max())), 0.001, 0.995)
     )
     return {"curve_score": points.astype(np.float64), "curve_probability": probabilities.astype(np.float64)}
-
-
-def row_numbers(names: Sequence[str]) -> NDArray[np.int64]:
-    """Return names as numbers, equal for equal names."""
-    known = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return np.array([known[name] for name in names], np.int64)

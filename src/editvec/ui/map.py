@@ -75,7 +75,7 @@ def _schemes(
     if only and first == "label":
         return {"label": labels}
     found = clusters.group(index.vectors[rows])
-    described = clusters.describe(found, index.units[rows], index.forms[rows], edits)
+    described = clusters.describe(found, index.units[rows], index.token_hashes[rows], edits)
     named = [f"{each.number}: {' '.join(each.tokens[:3])}" for each in described]
     ways = {
         "label": labels,

@@ -1,5 +1,8 @@
 """A local web server for one person: it listens on the loopback address only, and requires a token.
 
+The page's own script and style run, and no others: the policy that is sent with it names their digests. The number of
+connections, the size of a request and the time that a connection may be idle are limited.
+
 A page of another site could send requests to a port of this machine. Therefore each request must have our own address
 as its host (a foreign name that resolves to this machine is refused), contain the token, which only the printed address
 has, and have no other origin.
@@ -8,7 +11,10 @@ has, and have no other origin.
 from __future__ import annotations
 
 import secrets
+import threading
+from base64 import b64encode
 from collections.abc import Callable
+from hashlib import sha256
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -20,7 +26,10 @@ from editvec.core.errors import UserError
 from editvec.core.files import to_json
 
 _MOST = 4096
-_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'"
+MAX_CONNECTIONS = 1_000
+"""Maximum number of connections at once; further ones are closed."""
+MAX_IDLE_SECONDS = 10.0
+"""Time after which a connection is closed if nothing was received or sent."""
 Answer = dict[str, Any]
 
 
@@ -34,8 +43,9 @@ class LocalServer:
     def __init__(self, page: str, get: Callable[[], Answer], post: Callable[[Any], Answer], *, port: int = 0) -> None:
         self.token = secrets.token_urlsafe(24)
         self._page, self._get, self._post = page.encode("utf-8", "replace"), get, post
+        self._policy = policy_of(self._page)
         try:
-            self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
+            self._server = _LimitedServer(("127.0.0.1", port), self._handler())
         except OSError as error:
             raise UserError(f"cannot listen on port {port} ({error.strerror}). Choose another with --port.") from None
         self.port = int(self._server.server_address[1])
@@ -56,14 +66,65 @@ class LocalServer:
         """Stop `run`."""
         self._server.shutdown()
 
+    @property
+    def policy(self) -> str:
+        """Return the Content-Security-Policy of the page."""
+        return self._policy
+
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         return type("Handler", (_Handler,), {"site": self})
+
+
+def policy_of(page: bytes) -> str:
+    """Return the policy that lets the page's own script and style run, and nothing else.
+
+    They are the last script and the first style, so nothing between them that got into the page could run.
+    """
+    script = page.rpartition(b"<script>")[2].partition(b"</script>")[0]
+    style = page.partition(b"<style>")[2].partition(b"</style>")[0]
+    script_digest, style_digest = (b64encode(sha256(text).digest()).decode() for text in (script, style))
+    return (
+        f"default-src 'none'; script-src 'sha256-{script_digest}'; style-src 'sha256-{style_digest}'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+class _LimitedServer(ThreadingHTTPServer):
+    """A server with a limited number of connections."""
+
+    request_queue_size = 512
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        self._free = threading.BoundedSemaphore(MAX_CONNECTIONS)
+        super().__init__(address, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer a connection in a thread, or close it if there are too many."""
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._free.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer a connection."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: a connection that a client broke off is not an error of the server."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     """Answers requests of the server's own page, and refuses all others."""
 
     site: LocalServer
+    timeout = MAX_IDLE_SECONDS
 
     def do_GET(self) -> None:
         """Send the page or its data."""
@@ -115,7 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in (
             ("Content-Type", kind),
             ("Content-Length", str(len(content))),
-            ("Content-Security-Policy", _POLICY),
+            ("Content-Security-Policy", self.site.policy),
             ("X-Content-Type-Options", "nosniff"),
             ("Referrer-Policy", "no-referrer"),
             ("Cache-Control", "no-store"),

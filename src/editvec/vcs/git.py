@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from editvec.core.errors import GitError
+from editvec.core.errors import GitError, UserError
 
 MAX_TEXT_BYTES = 4 * 1024 * 1024
 """Maximum size of a text file in bytes; git treats larger files as binary and makes no line diff of them."""
@@ -263,6 +263,20 @@ def work_tree(repository: Repository) -> Path | None:
     if repository.top() != top:
         raise GitError(
             f"core.worktree of {repository.path} names {top}. Remove that setting, or use an ordinary clone."
+        )
+    return top
+
+
+def top_of(repository: Repository) -> Path:
+    """Return the top folder of a repository's work tree.
+
+    Raises:
+        UserError: The repository is bare.
+    """
+    top = work_tree(repository)
+    if top is None:
+        raise UserError(
+            f"{repository.path} is a bare repository without files to change. Give files, or a clone with -C."
         )
     return top
 

@@ -39,9 +39,16 @@ class OldFiles:
         """Return the content of a file before a commit, or None if git has no such file."""
         if moment not in self._read:
             commit, path = moment
-            name = f"{commit}^:{path}"
-            self._read[moment] = None if "\n" in name else self._blobs.read(encode(name))
+            self._read[moment] = self._content(f"{commit}^:{path}")
         return self._read[moment]
+
+    def file_after(self, moment: Moment) -> bytes | None:
+        """Return the content of a file after a commit, or None if git has no such file."""
+        commit, path = moment
+        return self._content(f"{commit}:{path}")
+
+    def _content(self, name: str) -> bytes | None:
+        return None if "\n" in name else self._blobs.read(encode(name))
 
     def find(self, edit: Edit) -> FoundEdit | None:
         """Return the position of an edit in its old file, or None if its text is not at the lines of its source."""

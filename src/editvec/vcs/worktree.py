@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from editvec.core.text import FileText
@@ -50,16 +51,33 @@ def worktree_files(
     if top is None:
         yield from _committed(repository, languages, endings, since, revision or "HEAD", tally)
         return
-    at_top = Repository(top, repository.name)
+    for path, language in worktree_paths(Repository(top, repository.name), languages, endings, since, tally):
+        file = read_file(top, path, language)
+        if file is not None:
+            yield file
+
+
+def worktree_paths(
+    at_top: Repository,
+    languages: Collection[str],
+    endings: Collection[str],
+    since: str | None,
+    tally: Counter[str],
+) -> Iterator[tuple[str, str]]:
+    """Yield the path and the language of the files that `worktree_files` would read; `at_top` has a work tree."""
     command = ["diff", *_QUIET, since, "--"] if since else ["ls-files", "-z"]
     listed = at_top.run(*command) + at_top.run("ls-files", "-z", "--others", "--exclude-standard")
     with Attributes(at_top) as attributes:
-        for path, language in _wanted(listed, languages, endings, attributes, tally):
-            file = top / path
-            if not file.is_symlink() and file.is_file() and file.stat().st_size <= MAX_TEXT_BYTES:
-                data = FileText(file.read_bytes()).utf8
-                if _is_written(data):
-                    yield File(path, language, data)
+        yield from _wanted(listed, languages, endings, attributes, tally)
+
+
+def read_file(top: Path, path: str, language: str) -> File | None:
+    """Return a file of the work tree `top`; None if it is no text that a person wrote."""
+    file = top / path
+    if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_TEXT_BYTES:
+        return None
+    data = FileText(file.read_bytes()).utf8
+    return File(path, language, data) if _is_written(data) else None
 
 
 def _committed(

@@ -138,7 +138,7 @@ def hdbscan(vectors: Vectors, *, min_size: int = 5) -> Grouping:
 def describe(
     grouping: Grouping,
     units: Vectors,
-    forms: Sequence[int] | NDArray[np.uint64],
+    hashes: Sequence[int] | NDArray[np.uint64],
     edits: Sequence[Edit],
     *,
     watch: Callable[[int], None] = lambda done: None,
@@ -157,7 +157,7 @@ def describe(
                 tuple(rows.tolist()),
                 int(order[0]),
                 _telling([bags[row] for row in rows], everywhere, len(bags)),
-                _spread(order, forms),
+                _spread(order, hashes),
             )
         )
         watch(number + 1)
@@ -167,7 +167,7 @@ def describe(
 def describe_index(index: Index, grouping: Grouping) -> tuple[list[Cluster], list[Edit]]:
     """Return the described clusters of an index, and its edits."""
     edits = list(index.all_edits())
-    return describe(grouping, index.units, index.forms, edits), edits
+    return describe(grouping, index.units, index.token_hashes, edits), edits
 
 
 def as_json(groups: Sequence[Cluster], edits: Sequence[Edit]) -> list[dict[str, Any]]:
@@ -255,10 +255,10 @@ def _telling(bags: Sequence[frozenset[str]], everywhere: Counter[str], total: in
     return tuple(feature for feature in ranked[:_TOKENS] if weight(feature) > 0)
 
 
-def _spread(order: Labels, forms: Sequence[int] | NDArray[np.uint64]) -> tuple[int, ...]:
+def _spread(order: Labels, hashes: Sequence[int] | NDArray[np.uint64]) -> tuple[int, ...]:
     seen: dict[int, int] = {}
     for row in order.tolist():
-        seen.setdefault(int(forms[row]), row)
+        seen.setdefault(int(hashes[row]), row)
     distinct = list(seen.values())
     places = sorted({0, len(distinct) // 2, len(distinct) - 1})[:_EXAMPLES]
     return tuple(distinct[place] for place in places)

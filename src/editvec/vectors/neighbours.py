@@ -74,7 +74,7 @@ def neighbours(
         k,
         metric=next(known for known in METRICS if known == metric),
         without_row=row,
-        without_form=None if copies else token_hash(query),
+        without_hash=None if copies else token_hash(query),
         exact=exact,
     )
     return Neighbours(query, metric, found)

@@ -46,6 +46,67 @@ PROSE = Spacing(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ImportForm:
+    """One way to import, for reading and for writing."""
+
+    name: str
+    query: str
+    """Query with one match for each imported thing.
+
+    It captures as @item what stands for the thing alone and as @module where it comes from. The bound name is @name
+    if that is captured, and the text of the form's `binds` otherwise.
+    """
+    text: str
+    """A new statement: {head} are its first keywords, {module} and {item} what is captured.
+
+    {quote} and {end} stand for the quotation mark and the terminator that the file uses.
+    """
+    binds: str = ""
+    """Segment of the module that is bound if there is no @name: "first", "last", or "package" for a guess."""
+    style: str = ""
+    """Name of the module system, where a language has several."""
+    same: str = ""
+    """The form of the other module system that means the same."""
+    joins: Mapping[str, str] = field(default_factory=dict)
+    """For forms that can share a statement with this one: what a captured {there} becomes together with {item}."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImportFacts:
+    """The facts about the imports of a language: their forms, and where they usually stand."""
+
+    forms: tuple[ImportForm, ...]
+    statements: frozenset[str]
+    """Kinds that stand on a line of their own and import something."""
+    lists: frozenset[str] = frozenset()
+    """Kinds in which several imports of the same module share a statement."""
+    paths: Mapping[str, str] = field(default_factory=dict)
+    """Kinds around an item that have the beginning of its path in a field."""
+    scopes: frozenset[str] = frozenset()
+    """Kinds, besides the root, in which imports hold for the rest of the file."""
+    header: frozenset[str] = frozenset()
+    """Kinds that stand before the imports of a file; comments at the start of a file do, too."""
+    separator: str = "."
+    """The text between the segments of a module."""
+    ranks: tuple[str, ...] = ()
+    """Patterns of modules in the order in which they usually stand; all other modules stand where "" is."""
+    apart: bool = False
+    """Whether blank lines separate the ranks."""
+    heads_first: tuple[str, ...] = ()
+    """The first keywords of statements in the order in which they stand within a rank."""
+    list_orders: tuple[str, ...] = ("lower", "exact", "type")
+    """The orders in which the items of a list may be sorted, the usual one first."""
+    relative: str = ""
+    """How a module is named relative to the file: "path" as in `./a`, "dots" as in `..a`; "" for not at all."""
+    package: str = ""
+    """Query that captures as @package the packages whose names the file sees without an import."""
+    outer: bool = False
+    """Whether the file also sees the names of the packages around its own."""
+    group: tuple[str, str] = ("", "")
+    """The lines before and behind statements that are grouped in brackets."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Language:
     """The facts about a programming language that other packages need."""
 
@@ -65,6 +126,8 @@ class Language:
     """The units that import names from elsewhere; they are edited together with the uses of those names."""
     bodies: frozenset[str]
     """Kinds that contain further units; a body that spans several lines is not part of the unit around it."""
+    importing: ImportFacts
+    """How the language imports."""
     functions: frozenset[str]
     """Kinds that open a scope for local names."""
     locals_query: str
@@ -91,6 +154,8 @@ class Language:
     """Kinds of parents in which such a leaf declares or initialises a member of the file's own types."""
     accesses: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Kinds of member accesses, each with the field of the receiver and the field of the member."""
+    modules: frozenset[str] = frozenset()
+    """Names of standard modules that are seldom names of variables, too."""
     selves: frozenset[str] = frozenset({"this"})
     """Receivers whose members belong to the file's own types."""
     fixed: frozenset[tuple[str, ...]] = frozenset()
@@ -109,6 +174,8 @@ class Language:
     This needs blocks in braces, strings and comments as in C, and a grammar that quickly parses a file without its
     blocks. TypeScript's grammar takes seconds for empty type literals.
     """
+    type_brackets: bool = False
+    """Whether the grammar tries to read every `<` as a bracket of types, which takes long if thousands are open."""
     terminator: bytes = b";"
     """The bytes that end a statement; empty if the end of the line does."""
     single_line_statements: frozenset[str] = frozenset()

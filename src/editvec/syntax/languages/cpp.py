@@ -1,10 +1,27 @@
 """Facts about C++, and about C, which its grammar also reads."""
 
-from editvec.syntax.languages.base import Language, Spacing
+from editvec.syntax.languages.base import ImportFacts, ImportForm, Language, Spacing
+
+IMPORTING = ImportFacts(
+    forms=(
+        ImportForm(
+            "include",
+            "(preproc_include path: [(system_lib_string) (string_literal)] @item @module)",
+            "#include {module}",
+        ),
+    ),
+    statements=frozenset({"preproc_include"}),
+    scopes=frozenset({"preproc_ifdef", "linkage_specification", "declaration_list"}),
+    header=frozenset({"preproc_call", "preproc_def"}),
+    separator="/",
+    ranks=("<[^./]+>", "<", ""),
+    apart=True,
+)
 
 CPP = Language(
     name="cpp",
     extensions=(".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h", ".c", ".ipp", ".inl"),
+    type_brackets=True,
     grammar="tree_sitter_cpp:language",
     comments=frozenset({"comment"}),
     comment_marks=(b"//", b"/*", b"*"),
@@ -58,6 +75,7 @@ CPP = Language(
         ]
     ),
     imports=frozenset({"preproc_include", "using_declaration"}),
+    importing=IMPORTING,
     bodies=frozenset(
         [
             "translation_unit",

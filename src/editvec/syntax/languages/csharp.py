@@ -3,7 +3,27 @@
 The tokens are those of Roslyn (`?.` is two tokens), so that mined edits agree with the published data.
 """
 
-from editvec.syntax.languages.base import Language, Spacing
+from editvec.syntax.languages.base import ImportFacts, ImportForm, Language, Spacing
+
+IMPORTING = ImportFacts(
+    forms=(
+        ImportForm(
+            "namespace",
+            "(using_directive !name [(identifier) (qualified_name) (alias_qualified_name)] @item @module)",
+            "{head} {module};",
+        ),
+        ImportForm("alias", "(using_directive name: (_) @name (_) @module .) @item", "{head} {name} = {module};"),
+    ),
+    statements=frozenset({"using_directive"}),
+    scopes=frozenset({"namespace_declaration", "file_scoped_namespace_declaration", "declaration_list"}),
+    header=frozenset({"extern_alias_directive", "preproc_if"}),
+    ranks=(r"System(?:\.|$)", ""),
+    package="""
+        (namespace_declaration name: (_) @package)
+        (file_scoped_namespace_declaration name: (_) @package)
+    """,
+    outer=True,
+)
 
 _FUNCTIONS = [
     "method_declaration",
@@ -62,6 +82,7 @@ _MEMBERS = [
 CSHARP = Language(
     name="csharp",
     extensions=(".cs",),
+    type_brackets=True,
     grammar="tree_sitter_c_sharp:language",
     comments=frozenset({"comment", "preproc_region", "preproc_endregion", "preproc_pragma", "preproc_nullable"}),
     comment_marks=(b"//", b"/*", b"*", b"#"),
@@ -78,6 +99,7 @@ CSHARP = Language(
     ),
     units=frozenset(_STATEMENTS + _MEMBERS + _FUNCTIONS),
     imports=frozenset({"using_directive"}),
+    importing=IMPORTING,
     bodies=frozenset(
         [
             "compilation_unit",

@@ -3,7 +3,29 @@
 Fields are reached through a receiver of any name, so only the local names of functions become canonical.
 """
 
-from editvec.syntax.languages.base import Language, Spacing
+from editvec.syntax.languages.base import ImportFacts, ImportForm, Language, Spacing
+
+IMPORTING = ImportFacts(
+    forms=(
+        ImportForm(
+            "package",
+            """
+            (import_spec !name path: (interpreted_string_literal (interpreted_string_literal_content) @module)) @item
+            (import_spec
+              name: (_) @name path: (interpreted_string_literal (interpreted_string_literal_content) @module)) @item
+            """,
+            "{item}",
+            binds="package",
+        ),
+    ),
+    statements=frozenset({"import_spec"}),
+    scopes=frozenset({"import_declaration", "import_spec_list"}),
+    header=frozenset({"package_clause"}),
+    separator="/",
+    ranks=(r"[^./]+(?:/|$)", ""),
+    apart=True,
+    group=("import (", ")"),
+)
 
 GO = Language(
     name="go",
@@ -59,6 +81,7 @@ GO = Language(
         ]
     ),
     imports=frozenset({"import_spec", "import_declaration"}),
+    importing=IMPORTING,
     bodies=frozenset(
         [
             "source_file",
@@ -86,6 +109,11 @@ GO = Language(
         (source_file (const_declaration (const_spec name: (identifier) @name)))
     """,
     accesses={"selector_expression": ("operand", "field")},
+    modules=frozenset(
+        "atomic base64 binary bufio bytes context csv errors exec filepath fmt gob gzip hex http httptest io ioutil "
+        "json log maps math md5 net os rand reflect regexp runtime sha1 sha256 slices slog sort sql strconv strings "
+        "sync syscall tar testing time tls unicode utf8 xml zip".split()
+    ),
     selves=frozenset(),
     fixed=frozenset(
         {

@@ -1,12 +1,32 @@
 """Facts about Java."""
 
-from editvec.syntax.languages.base import Language, Spacing
+from editvec.syntax.languages.base import ImportFacts, ImportForm, Language, Spacing
+
+IMPORTING = ImportFacts(
+    forms=(
+        ImportForm(
+            "name",
+            "(import_declaration [(identifier) (scoped_identifier)] @item @module .)",
+            "{head} {module};",
+            binds="last",
+        ),
+        ImportForm(
+            "all",
+            "(import_declaration [(identifier) (scoped_identifier)] @module (asterisk) @item)",
+            "{head} {module}.*;",
+        ),
+    ),
+    statements=frozenset({"import_declaration"}),
+    header=frozenset({"package_declaration"}),
+    package="(package_declaration (_) @package)",
+)
 
 _FUNCTIONS = ["method_declaration", "constructor_declaration", "compact_constructor_declaration", "static_initializer"]
 
 JAVA = Language(
     name="java",
     extensions=(".java",),
+    type_brackets=True,
     grammar="tree_sitter_java:language",
     comments=frozenset({"line_comment", "block_comment"}),
     comment_marks=(b"//", b"/*", b"*"),
@@ -59,6 +79,7 @@ JAVA = Language(
         + _FUNCTIONS
     ),
     imports=frozenset({"import_declaration"}),
+    importing=IMPORTING,
     bodies=frozenset(
         [
             "program",

@@ -1,6 +1,67 @@
 """Facts about JavaScript; those about TypeScript build on them."""
 
-from editvec.syntax.languages.base import Language, Spacing
+from editvec.syntax.languages.base import ImportFacts, ImportForm, Language, Spacing
+
+_FROM = "source: (string (string_fragment) @module)"
+_REQUIRE = """value: (call_expression function: (identifier) @_require
+    arguments: (arguments . (string (string_fragment) @module) .)) (#eq? @_require "require"))"""
+_SOURCE = "{quote}{module}{quote}"
+_IMPORT_FORMS = (
+    ImportForm(
+        "default",
+        f"(import_statement (import_clause (identifier) @item @name) {_FROM})",
+        "{head} {item} from " + _SOURCE + "{end}",
+        style="import",
+        same="require",
+        joins={"named": "{item}, {there}"},
+    ),
+    ImportForm(
+        "all",
+        f"(import_statement (import_clause (namespace_import (identifier) @name) @item) {_FROM})",
+        "{head} {item} from " + _SOURCE + "{end}",
+        style="import",
+    ),
+    ImportForm(
+        "named",
+        f"""
+        (import_statement (import_clause (named_imports (import_specifier name: (_) @name !alias) @item)) {_FROM})
+        (import_statement (import_clause (named_imports (import_specifier alias: (_) @name) @item)) {_FROM})
+        """,
+        "{head} {{ {item} }} from " + _SOURCE + "{end}",
+        style="import",
+        same="require names",
+        joins={"default": "{there}, {{ {item} }}"},
+    ),
+    ImportForm(
+        "effect", f'(import_statement . "import" . {_FROM}) @item', "{head} " + _SOURCE + "{end}", style="import"
+    ),
+    ImportForm(
+        "require",
+        f"(variable_declarator name: (identifier) @item @name {_REQUIRE}",
+        "{head} {item} = require(" + _SOURCE + "){end}",
+        style="require",
+        same="default",
+    ),
+    ImportForm(
+        "require names",
+        f"""
+        (variable_declarator name: (object_pattern (shorthand_property_identifier_pattern) @item @name) {_REQUIRE}
+        (variable_declarator name: (object_pattern (pair_pattern value: (identifier) @name) @item) {_REQUIRE}
+        """,
+        "{head} {{ {item} }} = require(" + _SOURCE + "){end}",
+        style="require",
+        same="named",
+    ),
+)
+IMPORTING = ImportFacts(
+    forms=_IMPORT_FORMS,
+    statements=frozenset({"import_statement", "lexical_declaration", "variable_declaration"}),
+    lists=frozenset({"named_imports", "object_pattern"}),
+    header=frozenset({"hash_bang_line", "expression_statement string"}),
+    separator="/",
+    ranks=("node:", "", r"[@~]/", r"\.\.", r"\."),
+    relative="path",
+)
 
 COMMENTS = frozenset({"comment", "html_comment", "hash_bang_line"})
 LITERALS = frozenset({"string", "template_string", "number", "regex"})
@@ -65,6 +126,7 @@ MEMBERS = """
 """
 IDENTIFIERS = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 MEMBER_IDENTIFIERS = frozenset({"property_identifier", "private_property_identifier"})
+MODULES = frozenset("assert child_process console crypto fs http https os path process querystring util zlib".split())
 ACCESSES = {"member_expression": ("object", "property")}
 FIXED = frozenset(
     {
@@ -124,6 +186,7 @@ JAVASCRIPT = Language(
     literals=LITERALS,
     units=UNITS,
     imports=IMPORTS,
+    importing=IMPORTING,
     bodies=BODIES,
     functions=FUNCTIONS | {"arrow_function"},
     locals_query=LOCALS + "(formal_parameters (identifier) @name)",
@@ -132,6 +195,7 @@ JAVASCRIPT = Language(
     member_identifiers=MEMBER_IDENTIFIERS,
     member_places=frozenset({"field_definition"}),
     accesses=ACCESSES,
+    modules=MODULES,
     fixed=FIXED,
     type_places=frozenset({"decorator"}),
     promises=frozenset({"const", "static"}),

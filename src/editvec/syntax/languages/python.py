@@ -1,6 +1,47 @@
 """Facts about Python."""
 
-from editvec.syntax.languages.base import Language, Spacing
+import re
+import sys
+
+from editvec.syntax.languages.base import ImportFacts, ImportForm, Language, Spacing
+
+_STANDARD = "|".join(sorted(map(re.escape, sys.stdlib_module_names)))
+
+IMPORTING = ImportFacts(
+    forms=(
+        ImportForm(
+            "future",
+            "(future_import_statement name: (dotted_name) @item)",
+            "from __future__ import {item}",
+        ),
+        ImportForm(
+            "module",
+            """
+            (import_statement name: (dotted_name) @item @module)
+            (import_statement name: (aliased_import name: (dotted_name) @module alias: (identifier) @name) @item)
+            """,
+            "import {item}",
+            binds="first",
+        ),
+        ImportForm(
+            "from",
+            """
+            (import_from_statement module_name: (_) @module name: (dotted_name) @item @name)
+            (import_from_statement module_name: (_) @module name: (aliased_import alias: (identifier) @name) @item)
+            (import_from_statement module_name: (_) @module (wildcard_import) @item)
+            """,
+            "from {module} import {item}",
+        ),
+    ),
+    statements=frozenset({"import_statement", "import_from_statement", "future_import_statement"}),
+    lists=frozenset({"import_from_statement", "future_import_statement"}),
+    header=frozenset({"expression_statement string"}),
+    ranks=("__future__$", rf"(?:{_STANDARD})(?:\.|$)", "", r"\."),
+    apart=True,
+    heads_first=("import", "from"),
+    list_orders=("type", "lower", "exact"),
+    relative="dots",
+)
 
 PYTHON = Language(
     name="python",
@@ -43,6 +84,7 @@ PYTHON = Language(
         ]
     ),
     imports=frozenset({"import_statement", "import_from_statement", "future_import_statement"}),
+    importing=IMPORTING,
     bodies=frozenset({"module", "block", "decorated_definition"}),
     functions=frozenset({"function_definition"}),
     locals_query="""
@@ -74,6 +116,13 @@ PYTHON = Language(
         (module (expression_statement (assignment left: (identifier) @name)))
     """,
     accesses={"attribute": ("object", "attribute")},
+    modules=frozenset(
+        "argparse ast asyncio base64 bisect collections configparser contextlib copy csv ctypes dataclasses datetime "
+        "decimal difflib functools gc glob gzip hashlib heapq hmac html http importlib inspect io itertools json "
+        "logging math mimetypes multiprocessing operator os pathlib pickle pkgutil platform pprint random re secrets "
+        "shlex shutil signal socket sqlite3 ssl statistics struct subprocess sys tarfile tempfile textwrap threading "
+        "time traceback typing unicodedata unittest urllib uuid warnings weakref xml zipfile zlib".split()
+    ),
     selves=frozenset({"self", "cls"}),
     fixed=frozenset(
         {

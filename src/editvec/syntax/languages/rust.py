@@ -1,6 +1,27 @@
 """Facts about Rust."""
 
-from editvec.syntax.languages.base import Language, Spacing
+from editvec.syntax.languages.base import ImportFacts, ImportForm, Language, Spacing
+
+IMPORTING = ImportFacts(
+    forms=(
+        ImportForm(
+            "use",
+            """
+            (use_declaration argument: [(identifier) (scoped_identifier) (use_wildcard)] @item)
+            (use_list [(identifier) (scoped_identifier) (self) (use_wildcard)] @item)
+            (use_as_clause alias: (_) @name) @item
+            """,
+            "{head} {module}::{item};",
+        ),
+    ),
+    statements=frozenset({"use_declaration"}),
+    lists=frozenset({"use_list"}),
+    paths={"scoped_use_list": "path"},
+    header=frozenset({"inner_attribute_item", "extern_crate_declaration"}),
+    separator="::",
+    ranks=(r"(?:std|core|alloc)\b", "", r"(?:crate|self|super)\b"),
+    list_orders=("exact", "lower", "type"),
+)
 
 RUST = Language(
     name="rust",
@@ -42,6 +63,7 @@ RUST = Language(
         ]
     ),
     imports=frozenset({"use_declaration"}),
+    importing=IMPORTING,
     bodies=frozenset(
         [
             "source_file",

@@ -29,6 +29,7 @@ def _dialect(name: str, extensions: tuple[str, ...], grammar: str) -> Language:
             ]
         ),
         imports=js.IMPORTS,
+        importing=js.IMPORTING,
         bodies=js.BODIES | {"interface_body", "enum_body", "object_type"},
         functions=js.FUNCTIONS | {"arrow_function"},
         locals_query=js.LOCALS
@@ -38,6 +39,7 @@ def _dialect(name: str, extensions: tuple[str, ...], grammar: str) -> Language:
         member_identifiers=js.MEMBER_IDENTIFIERS,
         member_places=frozenset({"public_field_definition"}),
         accesses=js.ACCESSES,
+        modules=js.MODULES,
         type_places=frozenset({"decorator", "type", "type_arguments"}),
         promises=frozenset({"readonly", "const", "static"}),
         spacing=Spacing(words_apart=js.WORDS_APART | {"is"}),

@@ -51,12 +51,19 @@ def _result(pattern: Pattern, number: int, suggestion: Suggestion) -> dict[str, 
         "snippet": {"text": suggestion.before},
     }
     change = {"deletedRegion": region, "insertedContent": {"text": suggestion.after}}
+    imports = [
+        {
+            "deletedRegion": {"byteOffset": each.start, "byteLength": each.end - each.start},
+            "insertedContent": {"text": each.after},
+        }
+        for each in suggestion.imports
+    ]
     return {
         "ruleId": pattern.name,
         "ruleIndex": number,
         "level": "note",
         "message": {"text": f"{pattern.title or pattern.name}: {suggestion.why}"},
         "locations": [{"physicalLocation": {"artifactLocation": file, "region": region}}],
-        "fixes": [{"artifactChanges": [{"artifactLocation": file, "replacements": [change]}]}],
+        "fixes": [{"artifactChanges": [{"artifactLocation": file, "replacements": [change, *imports]}]}],
         "rank": round(100 * suggestion.confidence, 1),
     }

@@ -5,7 +5,7 @@
 | `index.json` | the number of valid rows, and the vectoriser that computed them, by name and digest |
 | `vectors.npy` | the vectors, row after row, memory-mapped |
 | `units.npy` | the vectors scaled to length one, for cosine, memory-mapped |
-| `forms.npy` | a hash of each edit's tokens, which shows which rows are verbatim the same |
+| `token_hashes.npy` | a hash of each edit's tokens, which shows which rows are verbatim the same |
 | `edits.sqlite` | the edits of the rows, in the native schema |
 | `ivf.faiss` | for large indexes, if faiss is installed: cells of near vectors, one byte per number |
 | `vectoriser/` | a baseline that was fitted for this index |

@@ -21,8 +21,8 @@ from editvec.vectors.index import arrays
 from editvec.vectors.index.cells import can_make_cells, make_cells, unit
 from editvec.vectors.index.manifest import (
     CELLS,
-    FORMS,
     MANIFEST,
+    TOKEN_HASHES,
     UNITS,
     VECTORISER,
     VECTORS,
@@ -62,9 +62,9 @@ def build(
     make_folder(folder)
     with _alone(folder):
         index = _begin(folder, vectoriser, append=append)
-        known = set(zip(index.ids, index.forms.tolist(), strict=True)) if len(index) else set()
+        known = set(zip(index.ids, index.token_hashes.tolist(), strict=True)) if len(index) else set()
         fresh = ((edit, token_hash(edit)) for edit in edits)
-        new = ((edit, form) for edit, form in fresh if (edit.id, form) not in known)
+        new = ((edit, number) for edit, number in fresh if (edit.id, number) not in known)
         left_out = done = 0
         while chunk := list(islice(new, _CHUNK)):
             unread: list[int] = []
@@ -126,7 +126,7 @@ def _add(index: Index, vectors: Vectors, edits: Sequence[tuple[Edit, int]]) -> I
     columns: tuple[tuple[str, NDArray[Any]], ...] = (
         (VECTORS, vectors),
         (UNITS, unit(vectors)),
-        (FORMS, np.array([form for _, form in edits], np.uint64)),
+        (TOKEN_HASHES, np.array([number for _, number in edits], np.uint64)),
     )
     for name, values in columns:
         arrays.append(index.folder / name, start, values)

@@ -10,9 +10,9 @@ import orjson
 from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import write_atomically
 
-VERSION = 2
+VERSION = 3
 MANIFEST, EDITS, CELLS = "index.json", "edits.sqlite", "ivf.faiss"
-VECTORS, UNITS, FORMS = "vectors.npy", "units.npy", "forms.npy"
+VECTORS, UNITS, TOKEN_HASHES = "vectors.npy", "units.npy", "token_hashes.npy"
 VECTORISER = "vectoriser"
 
 

@@ -18,8 +18,8 @@ from editvec.vectors.index.cells import Cells, Metric, Rows, best_of, can_make_c
 from editvec.vectors.index.manifest import (
     CELLS,
     EDITS,
-    FORMS,
     MANIFEST,
+    TOKEN_HASHES,
     UNITS,
     VECTORISER,
     VECTORS,
@@ -73,9 +73,9 @@ class Index:
         return rows
 
     @cached_property
-    def forms(self) -> NDArray[np.uint64]:
+    def token_hashes(self) -> NDArray[np.uint64]:
         """Return a hash of the tokens before and after for each row: [rows]."""
-        rows: NDArray[np.uint64] = arrays.mapped(self.folder / FORMS, np.uint64, (len(self),))
+        rows: NDArray[np.uint64] = arrays.mapped(self.folder / TOKEN_HASHES, np.uint64, (len(self),))
         return rows
 
     @cached_property
@@ -147,16 +147,16 @@ class Index:
         *,
         metric: Metric = "cosine",
         without_row: int | None = None,
-        without_form: int | None = None,
+        without_hash: int | None = None,
         exact: bool = False,
     ) -> list[Neighbour]:
         """Return the nearest edits of one vector.
 
-        The row `without_row` is left out, and so are all rows whose token hash is `without_form`.
+        The row `without_row` is left out, and so are all rows whose token hash is `without_hash`.
         """
         barred = set() if without_row is None else {without_row}
-        if without_form is not None:
-            barred |= set(np.flatnonzero(self.forms == np.uint64(without_form)).tolist())
+        if without_hash is not None:
+            barred |= set(np.flatnonzero(self.token_hashes == np.uint64(without_hash)).tolist())
         rows, scores = self.search(query, min(len(self), k + len(barred)), metric=metric, exact=exact)
         kept = [
             (int(row), float(score))

@@ -1,0 +1,1 @@
+"""The language server: suggestions, due patterns and their edits, in editors."""
