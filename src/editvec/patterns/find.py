@@ -176,14 +176,14 @@ def find(
     if verify is not None:
         _judge(result, top_of(repository), folder, verify, progress)
     _compare(result, baseline, new_only, whole=not (pattern or paths or changed_since or verify is not None))
-    if update:
-        _write(result, top_of(repository), possible)
-    return result
+    return _written(result, top_of(repository), possible) if update else result
 
 
-def _write(found: Found, top: Path, possible: bool) -> None:
+def _written(found: Found, top: Path, possible: bool) -> Found:
+    """Write the likely places, or with `possible` all, and return what was found."""
     found.top = top
     write_suggestions(found, found.writable(possible=possible), "find")
+    return found
 
 
 def _numbers(learned: Sequence[Pattern]) -> dict[str, int]:

@@ -73,8 +73,7 @@ def learn(
         new ArgumentNullException("$X") -> new ArgumentNullException(nameof($X)) 5
     """
     recipe = get_recipe("prose" if prose else "default")
-    repository = locate(str(repo))
-    project = project_of(repo, config, isolated)
+    repository, project = locate(str(repo)), project_of(repo, config, isolated)
     verify = project.verify_command(verify)
     folder = out or folders.default_folder(repository)
     folders.check(folder)
