@@ -79,7 +79,7 @@ def learn(
     folders.check(folder)
     languages = pick_languages(language or project.languages(prose=recipe.prose), recipe)
     task = MiningTask(repository, recipe, languages, pick_paths(paths))
-    mining = MiningRequest(task, tuple((range or "").split()), since or project.settings.since, until, workers)
+    mining = MiningRequest(task, tuple((range or "").split()), since or project.settings.since, until, workers=workers)
     judged = verdicts(folder)
     request = LearnRequest(mining, min_edits, min_commits, min_confidence, top, tuple(author), judged, project=project)
     work_tree = top_of(repository) if verify is not None else Path()
