@@ -111,6 +111,12 @@ def test_what_is_there_already_is_not_added_again() -> None:
     assert results("path.join(a)", "path.resolve(path.join(a))", "path.resolve(path.join(b))") == set()
 
 
+def test_a_sign_is_not_doubled() -> None:
+    assert results('log("a " + x);', 'log($"a {x}");', 'log($"b {y}");') == set()
+    assert "f(&&b)" not in results("f(a)", "f(&a)", "f(&b)") and "f(&b)" in results("f(a)", "f(&a)", "f(b)")
+    assert "f(((b)))" in results("f((a))", "f(((a)))", "f((b))")
+
+
 def test_white_space_and_line_breaks_of_the_place_are_kept() -> None:
     assert "call(  new_name ,\n  b)" in results("call(old_name, b)", "call(new_name, b)", "call(  old_name ,\n  b)")
 

@@ -15,6 +15,9 @@ from editvec.suggest.searched import EditMatch, SearchedFile, Window
 from editvec.syntax.lexer import CLOSING, OPENING, QUOTES, Tokens, is_number, is_word, lex, subwords
 
 _LONGEST_HOLE = 60
+_SEVERAL = 2
+"""Number of tokens beside a place from which on they mean that the edit has been made there already."""
+_SAY_NOTHING = frozenset((*OPENING, *CLOSING, *QUOTES, b",", b";"))
 _NEAR_BYTES = 150_000
 """Maximum size of the nearest files in which hypotheses without a rare token are looked for; the first file counts."""
 _MAX_SHAPE_MATCHES = 400
@@ -290,7 +293,7 @@ def _edit_of(hypothesis: EditHypothesis, file: SearchedFile, window: Window, spa
             return None
         at = _token_low(operation, spans)
         num_there = _num_there(edit.text, tokens, at) if operation.low == operation.high else 0
-        if num_there > 1:
+        if num_there >= _SEVERAL:
             return None
         repeats |= num_there == 1
         edits.append(edit)
@@ -356,11 +359,12 @@ def _written(
 def _num_there(text: bytes, tokens: Tokens, at: int) -> int:
     """Return the number of tokens of a text if they stand directly in front of or behind a position already, or 0.
 
-    Brackets and other signs alone say nothing.
+    Several signs, brackets and quotation marks say nothing. One other sign, such as `&`, says as much as two words.
     """
     added = lex(text).texts
     size = len(added)
-    if not any(map(is_word, added)):
+    words = any(is_word(each) and each != b"$" for each in added)
+    if not words and (size != 1 or added[0] in _SAY_NOTHING):
         return 0
     there = tokens.texts[at : at + size] == added or tokens.texts[max(0, at - size) : at] == added
-    return size if there else 0
+    return (size if words else _SEVERAL) if there else 0
