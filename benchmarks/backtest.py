@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +29,7 @@ from editvec.mining.recipes import get_recipe
 from editvec.patterns.find import find_suggestions
 from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
 from editvec.patterns.pipeline import LearnRequest, learn_patterns
+from editvec.patterns.wording import ChangeKind
 from editvec.rules.induction import make_rules
 from editvec.rules.rule import runnable
 from editvec.suggest.evidence import Evidence
@@ -86,10 +86,10 @@ def main(
         learned = learn_patterns(request, encoder)
         later = list(run.edits(run.MiningRequest(task, revisions=(f"{revision}..HEAD",)), run.MiningReport()))
         files = list(worktree_files(repository, {edit.language for edit in learned.edits}, revision=revision))
+        places = [(place, pattern) for pattern in learned.patterns for place in pattern.suggestions]
         found = [
             (Guess(place.path, place.before, place.after), pattern)
-            for pattern in sorted(learned.patterns, key=lambda each: -each.confidence)
-            for place in pattern.suggestions
+            for place, pattern in sorted(places, key=lambda each: -each[0].confidence)
         ]
         ours = [guess for guess, _ in found]
         shown = [(ours, "ours"), (_one_example(learned.edits, files), "one"), (_text(learned.edits, files), "text")]
@@ -142,8 +142,25 @@ def _one_example(edits: Sequence[Edit], files: Sequence[File]) -> list[Guess]:
         for number, verified in enumerate(make_rules([first[key]])[:1]):
             name = f"r{len(patterns)}-{number}"
             rule = runnable(verified.rule, name)
-            pattern = Pattern(name, "", (), key[0], *verified.rule.sides, (), count, 1, 1, rule=rule)
-            patterns.append(replace(pattern, evidence=Evidence(count, count)))
+            before, after = verified.rule.sides
+            patterns.append(
+                Pattern(
+                    name,
+                    "",
+                    "",
+                    ChangeKind.REPLACEMENT,
+                    (),
+                    key[0],
+                    before,
+                    after,
+                    (),
+                    count,
+                    commits=1,
+                    authors=1,
+                    rule=rule,
+                    evidence=Evidence(count, count),
+                )
+            )
     found = find_suggestions(patterns, files, 0.0, ignore).patterns
     return [
         Guess(place.path, place.before, place.after)

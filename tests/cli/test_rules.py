@@ -138,7 +138,7 @@ def test_options_beside_a_pipe(project: Repo) -> None:
     done = subprocess.run([*command, "--check", "--json"], input=CODE, capture_output=True, text=True)
     assert done.returncode == 1
     assert len(json.loads(done.stdout)[0]["matches"]) == 2
-    assert "Leave out -U and -i" in subprocess.run([*command, "-U"], input=CODE, capture_output=True, text=True).stderr
+    assert "Leave out -U, -i" in subprocess.run([*command, "-U"], input=CODE, capture_output=True, text=True).stderr
 
 
 def test_a_rule_in_a_pipe(project: Repo) -> None:

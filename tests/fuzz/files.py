@@ -20,6 +20,7 @@ from editvec.mining.sweeps import Sweep, SweepSite, load_sweeps, save_sweeps
 from editvec.neural.model import load
 from editvec.patterns import folder as patterns_folder
 from editvec.patterns.pattern import Pattern
+from editvec.patterns.wording import ChangeKind
 from editvec.rewrite.journal import Journal
 from editvec.rewrite.writer import write_file
 from editvec.rules.rule import Rule, load_rules
@@ -88,6 +89,8 @@ def _patterns(folder: Path) -> list[FileKind]:
         name="use-debug",
         title="use debug",
         words=("use",),
+        quotation="",
+        kind=ChangeKind.RENAMING,
         language="python",
         before="log($A)",
         after="log.debug($A)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 
@@ -60,6 +61,9 @@ def test_edits_of_one_shape_from_several_commits_are_a_group() -> None:
     same_commit = [edit(f"a ( {at} ) ;", f"b ( {at} ) ;") for at in range(5)]
     assert group(same_commit) == []
     assert len(group(same_commit, min_commits=1)) == 1
+    assert group(same_commit, min_sweep=5) == []  # in one file
+    files = [replace(each, source=Source("r", "c1", f"{at}.cs")) for at, each in enumerate(same_commit)]
+    assert [len(found.members) for found in group([*files, *EMPTY], min_sweep=5)] == [4, 5]
 
 
 def test_near_vectors_join_shapes_that_are_alike_and_no_others() -> None:
@@ -100,7 +104,8 @@ def test_alikeness_is_a_share() -> None:
 def test_names_come_from_messages_and_from_tokens() -> None:
     others = [edit(f"a{at} ( ) ;", f"b{at} ( ) ;", f"o{at}", f"Refactor the thing {at}") for at in range(20)]
     messages = Messages([*EMPTY, *others])
-    assert messages.title(EMPTY) == "Use Assert.Empty"
+    assert messages.quotation(EMPTY, {"empty", "assert"}) == "Use Assert.Empty"
+    assert messages.quotation(EMPTY, {"await"}) == ""
     assert "assert.empty" in messages.telling(EMPTY)
     assert subject_of("feat(core): use foo (#123)\n\nlong") == "use foo"
     assert subject_of("") == ""

@@ -28,10 +28,12 @@ from editvec.mining.recipes import get_recipe
 from editvec.neural import vocab
 from editvec.neural.model import EditModel, load
 from editvec.patterns import folder
-from editvec.patterns.document import PatternEntry
+from editvec.patterns.apply import apply
+from editvec.patterns.document import LearnedFrom, PatternEntry
 from editvec.patterns.find import find_suggestions
-from editvec.patterns.pattern import MIN_CONFIDENCE
+from editvec.patterns.pattern import MIN_CONFIDENCE, RESERVED
 from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
+from editvec.patterns.ranking import Course, section_of
 from editvec.patterns.rules import is_of_imports
 from editvec.suggest.editor import calibrate, find_by_editor, finder_like
 from editvec.suggest.evidence import Evidence
@@ -78,7 +80,8 @@ def test_the_patterns_of_the_shop_are_found_and_proved(learned: Learned) -> None
     changes = {(pattern.before, pattern.after): pattern for pattern in learned.patterns if pattern.rule}
     empty = changes["Assert.Equal(0, $X.Count)", "Assert.Empty($X)"]
     assert (empty.num_edits, empty.commits, empty.authors) == (8, 5, 3)
-    assert empty.title == "Assert.Empty reads better"
+    assert empty.title == "use `Assert.Empty($X)` instead of `Assert.Equal(0, $X.Count)`"
+    assert empty.quotation == "Assert.Empty reads better"
     assert ("$X == null ? null : $X.$M", "$X?.$M") in changes
     assert ("$X == None", "$X is None") in changes
     assert any("ConfigureAwait(false)" in after for _, after in changes)
@@ -103,8 +106,8 @@ def test_places_are_what_the_people_left(shop: Path, learned: Learned) -> None:
 
 def test_the_same_history_gives_the_same_patterns(shop: Path, learned: Learned) -> None:
     again = learn_patterns(_request(shop))
-    assert [PatternEntry.of(pattern, 1, None) for pattern in again.patterns] == [
-        PatternEntry.of(pattern, 1, None) for pattern in learned.patterns
+    assert [PatternEntry.of(pattern, 1, {}) for pattern in again.patterns] == [
+        PatternEntry.of(pattern, 1, {}) for pattern in learned.patterns
     ]
 
 
@@ -118,25 +121,20 @@ def test_a_record_is_believed_by_what_people_did() -> None:
     assert Evidence(10, 10, years=9).confidence < Evidence(10, 10).confidence / 2
 
 
-def test_what_says_too_little_and_imports_rank_lower(learned: Learned) -> None:
-    pattern = replace(learned.patterns[0], suggestions=())
-    assert not any(each.of_imports for each in learned.patterns)
-    finished = replace(pattern, evidence=Evidence(20, 20, years=12.0))
-    assert finished.worth > replace(pattern, evidence=Evidence(20, 20, left=200, years=12.0)).worth
-    assert finished.worth > replace(finished, of_imports=True).worth
-    assert finished.worth > replace(finished, evidence=Evidence(20, 20, reversed=20, years=12.0)).worth
-
-
 def test_a_promise_is_not_due_by_itself(shop: Path, learned: Learned) -> None:
     pattern = next(each for each in learned.patterns if each.rule and each.language == "csharp" and each.suggestions)
     files = list(worktree_files(open_repository(shop), {"csharp"}))
-    assert not pattern.promises
-    assert find_suggestions([pattern], files, 0.0, lambda *done: None).patterns[pattern.name].suggestions
-    promise = replace(pattern, before="private $T $X;", after="private readonly $T $X;")
-    assert promise.promises
-    assert find_suggestions([promise], files, 0.0, lambda *done: None).patterns[pattern.name].suggestions == ()
-    assert not replace(promise, after="readonly $T $X;").promises
-    assert not replace(promise, before=promise.after, after=promise.before).promises
+    assert not pattern.reserved
+    places = find_suggestions([pattern], files, MIN_CONFIDENCE, lambda *done: None).patterns[pattern.name].suggestions
+    assert places
+    promise = replace(pattern, reserved="whether `readonly` holds depends on other code")
+    shown, possible = (
+        find_suggestions([promise], files, least, lambda *done: None).patterns[pattern.name].suggestions
+        for least in (MIN_CONFIDENCE, RESERVED)
+    )
+    assert shown == ()
+    assert [each.start for each in possible] == [each.start for each in places]
+    assert all(each.confidence <= RESERVED and each.why.endswith(promise.reserved) for each in possible)
 
 
 def test_a_place_that_would_not_parse_is_no_place(shop: Path, learned: Learned) -> None:
@@ -196,6 +194,40 @@ def test_imports_are_units() -> None:
             assert language.imports and language.imports <= language.units
 
 
+def test_single_words_of_prose_are_only_possible(tmp_path: Path) -> None:
+    _history(
+        tmp_path,
+        "guide.md",
+        ["You use this tool. We use that tool.\n\nThey use one tool. All use the same.\n"],
+        [(f"{who} use", f"{who} employ") for who in ("You", "We", "They")],
+    )
+    (pattern,) = [each for each in learn_patterns(_request(tmp_path, "prose")).patterns if each.rule]
+    assert pattern.suggestions == ()
+    assert "another sense" in pattern.reserved
+    shown = learn_patterns(replace(_request(tmp_path, "prose"), min_confidence=RESERVED)).patterns
+    assert [place.before for each in shown for place in each.suggestions] == ["use"]
+
+
+def test_merges_reverts_and_what_was_reverted_are_no_evidence(tmp_path: Path) -> None:
+    changes = [(f"a{at} == None", f"a{at} is None") for at in range(6)]
+    text = "".join(f"if a{at} == None: f({at})\n\n" for at in range(9))
+    _history(tmp_path, "a.py", [text], changes, message="Merge branch 'x' of y, part")
+    assert learn_patterns(_request(tmp_path)).patterns == []
+
+
+def test_only_the_chosen_authors_paths_and_numbers_are_learned_and_shown(shop: Path) -> None:
+    request = _request(shop)
+    most, every = learn_patterns(replace(request, top=1)).patterns, learn_patterns(request).patterns
+    assert len(most) == len({section_of(pattern) for pattern in every}) < len(every)
+    assert most[0].name == every[0].name
+    of_one = learn_patterns(replace(request, authors=("ada",), min_commits=1))
+    assert {edit.source.author for edit in of_one.edits if edit.source} == {"Ada Okafor"}
+    mining = replace(request.mining, task=replace(request.mining.task, paths=("tools",)))
+    below = learn_patterns(replace(request, mining=mining))
+    places = [place.path for each in below.patterns for place in each.suggestions]
+    assert places and all(path.startswith("tools/") for path in places)
+
+
 def test_prose_is_learned_too(tmp_path: Path) -> None:
     _history(
         tmp_path,
@@ -226,6 +258,50 @@ def test_a_folder_gives_back_what_was_saved(learned: Learned, tmp_path: Path) ->
     (tmp_path / "patterns.json").write_text("{}")
     with pytest.raises(BadInputError, match="learn again"):
         folder.load(tmp_path)
+
+
+def test_an_older_document_is_one_clear_error(learned: Learned, tmp_path: Path) -> None:
+    _save(tmp_path, learned, ABOUT, "<p>")
+    document = orjson.loads((tmp_path / "patterns.json").read_bytes()) | {"schema": 3}
+    (tmp_path / "patterns.json").write_bytes(orjson.dumps(document))
+    with pytest.raises(BadInputError, match=r"schema version 3, .* reads 4\. Run editvec learn again"):
+        folder.load(tmp_path)
+
+
+def _with_a_variant(learned: Learned) -> Learned:
+    """The same with the second pattern as a variant of the first, as a migration that only its author can decide on."""
+    first, second, *others = [pattern for pattern in learned.patterns if pattern.rule]
+    second = second.with_suggestions(())
+    joined = replace(first, variants=(second,), course=Course.MIGRATION, num_reversed=1, reserved="who knows")
+    return replace(learned, patterns=[*others, joined])
+
+
+def test_variants_are_saved_picked_and_applied_with_their_pattern(shop: Path, learned: Learned, tmp_path: Path) -> None:
+    joined = _with_a_variant(learned)
+    _save(tmp_path, joined, ABOUT, "<p>")
+    known = folder.load(tmp_path)
+    wanted, found = joined.patterns[-1], known[-1]
+    for name in ("title", "quotation", "kind", "course", "num_reversed", "reserved", "confidence", "done"):
+        assert getattr(found, name) == getattr(wanted, name)
+    assert [each.rule for each in found.rules] == [each.rule for each in wanted.rules]
+    (variant,) = folder.pick(known, [wanted.variants[0].name])
+    assert variant.rule == wanted.variants[0].rule
+    both = apply(str(len(known)), repo=shop, patterns=tmp_path, everywhere=True)
+    alone = apply(variant.name, repo=shop, patterns=tmp_path, everywhere=True)
+    assert both.num_matches > alone.num_matches > 0
+    due = apply(str(len(known)), repo=shop, patterns=tmp_path)  # the variant is due, and the reserved rule is not
+    assert due.num_matches == alone.num_matches
+    with pytest.raises(UserError, match="no pattern"):
+        folder.pick(known, ["none-of-them"])
+
+
+def test_the_report_shows_sections_rules_and_what_was_learned_from(learned: Learned) -> None:
+    joined = _with_a_variant(learned)
+    page = render(joined.patterns, {**ABOUT, "learned_from": LearnedFrom(since="2025-01-01", authors=["Ada"])})
+    assert page.index("<h2>Habits</h2>") < page.index("<h2>Migrations</h2>")
+    assert "Learned only from commits since 2025-01-01, edits of Ada." in page
+    assert "only possible: who knows" in page
+    assert "2 rules" in page and "% done" in page
 
 
 def _fewer(learned: Learned) -> Learned:
@@ -429,7 +505,7 @@ def test_learn_find_and_apply_on_the_command_line(shop: Path, monkeypatch: pytes
     monkeypatch.chdir(shop)
     done = _run("learn", "--model", "none", "--json")
     document = orjson.loads(done.stdout)
-    assert document["schema"] == 3
+    assert document["schema"] == 4
     assert (shop / ".editvec" / "report.html").is_file()
     status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, check=True, cwd=shop)
     assert status.stdout == b""

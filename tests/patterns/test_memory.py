@@ -41,7 +41,7 @@ def _request(shop: Path, *, resume: bool = True) -> LearnRequest:
 
 
 def _said(learned: Learned) -> list[PatternEntry]:
-    return [PatternEntry.of(pattern, number, None) for number, pattern in enumerate(learned.patterns, 1)]
+    return [PatternEntry.of(pattern, number, {}) for number, pattern in enumerate(learned.patterns, 1)]
 
 
 def test_a_second_run_encodes_and_matches_nothing_again(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,6 +57,7 @@ def test_a_second_run_encodes_and_matches_nothing_again(shop: Path, monkeypatch:
         return []
 
     monkeypatch.setattr(EditModel, "encode", refuse)
+    monkeypatch.setattr(memory, "rules_of", refuse)
     monkeypatch.setattr(memory, "collect_evidence", only_nothing)
     again = learn_patterns(_request(shop), model)
     assert _said(without) == _said(first) == _said(again)

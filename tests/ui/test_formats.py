@@ -11,6 +11,7 @@ from editvec.core.match import Suggestion
 from editvec.data.project import PatternSettings, Project, ProjectSettings
 from editvec.patterns.find import SuppressedSuggestion
 from editvec.patterns.pattern import Pattern
+from editvec.patterns.wording import ChangeKind
 from editvec.suggest.suppression import Silence, SuppressionComment
 from editvec.ui.report.formats import github, gitlab, rdjson
 from editvec.ui.report.sarif import sarif
@@ -32,7 +33,9 @@ PLACES = (place("f(a)", "f(a)", "g(a)"), place("f(\n", "f(\n  'ü')", "g('ü')")
 
 def pattern(*places: Suggestion) -> Pattern:
     """A pattern with places."""
-    return Pattern("call-g", "Call g", (), "python", "f($X)", "g($X)", (), 3, 2, 1, suggestions=places)
+    return Pattern(
+        "call-g", "Call g", "", ChangeKind.RENAMING, (), "python", "f($X)", "g($X)", (), 3, 2, 1, suggestions=places
+    )
 
 
 def test_rdjson_counts_columns_in_bytes(tmp_path: Path) -> None:
@@ -47,7 +50,9 @@ def test_rdjson_counts_columns_in_bytes(tmp_path: Path) -> None:
 
 def test_workflow_commands_are_escaped_and_sorted() -> None:
     hints = pattern(PLACES[0])
-    other = Pattern("a,b", "50 %\nx", (), "python", "a", "b", (), 3, 2, 1, suggestions=(PLACES[1],))
+    other = Pattern(
+        "a,b", "50 %\nx", "", ChangeKind.RENAMING, (), "python", "a", "b", (), 3, 2, 1, suggestions=(PLACES[1],)
+    )
     commands = github([other, hints], SEVERE)
     assert commands[0].startswith("::error file=a b%2Cc%3Ad%25.py,line=1,endLine=1,title=editvec%3A call-g::")
     assert commands[1].startswith("::notice ") and "line=2,endLine=3,title=editvec%3A a%2Cb::50 %25%0Ax" in commands[1]

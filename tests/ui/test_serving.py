@@ -16,6 +16,7 @@ from editvec.core.edit import Edit, Source, Version
 from editvec.core.files import from_json, to_json
 from editvec.core.match import Suggestion
 from editvec.patterns.pattern import Pattern
+from editvec.patterns.wording import ChangeKind
 from editvec.rewrite.review import Decisions
 from editvec.rules.rule import Rule
 from editvec.suggest.evidence import Evidence
@@ -42,6 +43,8 @@ def _pattern(name: str, language: str = "python") -> Pattern:
     return Pattern(
         name=name,
         title=HOSTILE,
+        quotation=HOSTILE,
+        kind=ChangeKind.REPLACEMENT,
         words=(),
         language=language,
         before="$X == None",

@@ -13,10 +13,18 @@ from editvec.cli.options import config_options, min_confidence_option, verify_op
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.text import Text
+
     from editvec.patterns.pattern import Pattern
     from editvec.patterns.pipeline import Learned
 
 _SHOWN = 20
+
+
+def _top() -> int:
+    from editvec.patterns.pipeline import TOP
+
+    return TOP
 
 
 @click.command()
@@ -26,7 +34,14 @@ _SHOWN = 20
 @click.option("--since", help="Learn only from commits after this date (2023-01-01, '2 years ago', ...).")
 @click.option("--until", help="Learn only from commits before this date.")
 @click.option("--range", help="Learn only from these commits, such as v1.0..HEAD.")
-@click.option("--paths", multiple=True, help="Learn only from files below this path; may be repeated.")
+@click.option("--author", multiple=True, help="Learn only from edits of this author (part of a name); may be repeated.")
+@click.option(
+    "--path",
+    "--paths",
+    "paths",
+    multiple=True,
+    help="Learn only from files below this path, and search places only there; may be repeated.",
+)
 @click.option("--prose", is_flag=True, help="Learn from sentences (Markdown, LaTeX, ...) instead of code.")
 @click.option("--model", help="Folder of a trained model; none does without one.  [default: packaged]")
 @click.option("--min-edits", type=click.IntRange(2), default=3, show_default=True, help="Minimum edits per pattern.")
@@ -34,6 +49,13 @@ _SHOWN = 20
     "--min-commits", type=click.IntRange(1), default=2, show_default=True, help="Minimum commits per pattern."
 )
 @min_confidence_option
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=_top,
+    show_default="50",
+    help="Maximum number of habits, and of migrations; places are searched only for these.",
+)
 @config_options
 @verify_option
 @click.option("--workers", type=click.IntRange(0), default=0, show_default=True, help="Processes; 0 is one per core.")
@@ -49,7 +71,7 @@ def learn(repo: str, as_json: bool, **options: Any) -> None:
 
     \b
     editvec learn
-    editvec learn ~/src/gin --since '3 years ago'
+    editvec learn ~/src/gin --since '3 years ago' --author ada --path src --top 15
     editvec learn --prose ~/src/book
     editvec learn --verify 'make check'
     editvec apply 1            # then show the places of the first pattern as a diff
@@ -77,10 +99,11 @@ def learn(repo: str, as_json: bool, **options: Any) -> None:
 
 def _print(learned: Learned, repo: str, folder: Path) -> None:
     from editvec.cli.terminal import console, describe, printable
+    from editvec.patterns.ranking import Section, section_of
 
     out, report, patterns = console(), learned.report, learned.patterns
     seconds = learned.seconds
-    verified = sum(pattern.rule is not None for pattern in patterns)
+    verified = sum(bool(pattern.rules) for pattern in patterns)
     due = [pattern for pattern in patterns if pattern.suggestions]
     files = {suggestion.path for pattern in due for suggestion in pattern.suggestions}
     count = sum(len(pattern.suggestions) for pattern in due)
@@ -93,7 +116,7 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
         ),
         ("Encoding", f"{describe(len(learned.edits))} edits" if learned.vectors is not None else "skipped"),
         ("Grouping", f"{len(patterns)} patterns in {describe(grouped)} edits"),
-        ("Rules", f"{verified} of {len(patterns)} verified"),
+        ("Rules", f"{sum(len(each.rules) for each in patterns)} rules of {verified} patterns verified"),
         ("History", "how often people made the edits that the rules would make"),
         ("Finding", f"{count} places in {len(files)} files where {len(due)} patterns are still due"),
     ]
@@ -103,7 +126,13 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
         out.print(f"{stage:<9} {text:<72} {seconds.get(stage, 0):6.1f} s")
     if patterns:
         out.print()
-        _print_table(patterns)
+        habits, migrations, others = (
+            [pattern for pattern in patterns if section_of(pattern) is section] for section in Section
+        )
+        _print_habits(habits)
+        _print_migrations(migrations, len(habits) + 1)
+        if others:
+            out.print(f"{len(others)} others, without a rule or often taken back, are in the report.\n")
     elif not learned.edits:
         out.print(
             "\nNo edits were found, so there is nothing to learn from. Run editvec mine to see why hunks were dropped."
@@ -111,10 +140,11 @@ def _print(learned: Learned, repo: str, folder: Path) -> None:
     else:
         out.print("\nNo edit recurs often enough. Try lower --min-edits and --min-commits, or an earlier --since.")
     shown = folder if not folder.is_relative_to(Path.cwd()) else folder.relative_to(Path.cwd())
-    next_one = next((at for at, pattern in enumerate(patterns, 1) if pattern.suggestions and pattern.rule), None)
-    everywhere = "" if next_one is None or patterns[next_one - 1].is_due() else " --everywhere"
+    next_one = next((at for at, pattern in enumerate(patterns, 1) if pattern.suggestions and pattern.rules), None)
+    due_by_default = next_one is None or any(rule.is_due() for rule in patterns[next_one - 1].rules)
+    everywhere = "" if due_by_default else " --everywhere"
     hint = f"    Next  editvec apply {next_one}{everywhere}{printable(_where(repo, folder))}" if next_one else ""
-    out.print(f"\nReport  {printable(str(shown))}/report.html{hint}")
+    out.print(f"Report  {printable(str(shown))}/report.html{hint}")
 
 
 def _where(repo: str, folder: Path) -> str:
@@ -134,26 +164,54 @@ def _where(repo: str, folder: Path) -> str:
     return where if where and folder.parent.samefile(repo) else f"{where} --patterns {shlex.quote(str(folder))}"
 
 
-def _print_table(patterns: Sequence[Pattern]) -> None:
+def _print_habits(patterns: Sequence[Pattern]) -> None:
+    rows = [
+        (number, each.num_edits, each.commits, each.authors, len(each.suggestions) or "", len(each.rules) or "–")
+        for number, each in enumerate(patterns, 1)
+    ]
+    _print_table(("#", "edits", "commits", "authors", "due", "rules", "habit"), rows, patterns)
+
+
+def _print_migrations(patterns: Sequence[Pattern], first: int) -> None:
+    """Print the patterns that one or few commits made, numbered from `first` on."""
+    rows = [
+        (
+            number,
+            each.num_edits,
+            each.commits,
+            "?" if each.done is None else f"{each.done:.0%}",
+            len(each.suggestions) or "",
+            each.span[1].strftime("%Y-%m") if each.span else "",
+        )
+        for number, each in enumerate(patterns, first)
+    ]
+    _print_table(("#", "edits", "commits", "done", "due", "last", "migration"), rows, patterns)
+
+
+def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], patterns: Sequence[Pattern]) -> None:
+    """Print the first patterns as a table; nothing if there are none."""
     from rich.table import Table
 
-    from editvec.cli.terminal import console, one_line, printable
+    from editvec.cli.terminal import console
 
+    if not patterns:
+        return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("#", "edits", "commits", "authors", "due", "rule"):
+    for name in columns[:-1]:
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("pattern", overflow="fold")
-    for number, pattern in enumerate(patterns[:_SHOWN], 1):
-        table.add_row(
-            str(number),
-            str(pattern.num_edits),
-            str(pattern.commits),
-            str(pattern.authors),
-            str(len(pattern.suggestions)) if pattern.suggestions else "",
-            "✓" if pattern.rule else "–",
-            printable(f"{one_line(pattern.before)}  →  {one_line(pattern.after)}"),
-        )
+    table.add_column(columns[-1], overflow="fold")
+    for row, pattern in zip(rows[:_SHOWN], patterns, strict=False):
+        table.add_row(*map(str, row), _named(pattern))
     out = console()
     out.print(table)
-    if len(patterns) > _SHOWN:
-        out.print(f"  and {len(patterns) - _SHOWN} more in the report")
+    out.print(f"  and {len(rows) - _SHOWN} more in the report\n" if len(rows) > _SHOWN else "")
+
+
+def _named(pattern: Pattern) -> Text:
+    """Return the name of a pattern with its quotation behind it."""
+    from rich.text import Text
+
+    from editvec.cli.terminal import printable
+
+    name = Text(printable(pattern.title))
+    return name.append(printable(f"  “{pattern.quotation}”"), "dim") if pattern.quotation else name

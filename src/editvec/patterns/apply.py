@@ -119,7 +119,7 @@ def apply(
 
     Examples:
         >>> import editvec
-        >>> editvec.apply("2").plans[0].edits[0].text
+        >>> editvec.apply("1").plans[0].edits[0].text
         b'nameof(order)'
     """
     project = project_of(repo, config, isolated)
@@ -336,13 +336,16 @@ def _means_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
         raise UserError(f"{name} is not a rule file. Create one with editvec rule, or give --like BEFORE AFTER.")
     folder = used_folder(folder, project, open_repository(repo))
     (pattern,) = with_verdicts(pick(load(folder), [name]), verdicts(folder))
-    least = project.min_confidence(pattern.names, None, MIN_CONFIDENCE)
-    if pattern.rule is None:
+    if not pattern.rules:
         raise UserError(f"pattern {name} has no verified rule. Give an example instead: --like BEFORE AFTER.")
-    if not everywhere and not pattern.is_due(least):
-        evidence = pattern.evidence
+    least = project.min_confidence(pattern.names, None, MIN_CONFIDENCE)
+    chosen = [each for each in pattern.rules if everywhere or each.is_due(least)]
+    if not chosen:
+        evidence = pattern.rules[0].evidence
         said = "no evidence"
-        if evidence is not None:
+        if pattern.reserved:
+            said = pattern.reserved
+        elif evidence is not None:
             said = f"people edited {evidence.edited} of {evidence.matched + evidence.left} such places"
         if pattern.judged is not None and pattern.judged.refused:
             said = f"{said}; {pattern.judged.why}"
@@ -350,7 +353,7 @@ def _means_of(name: str, repo: str | Path, folder: Path | None, everywhere: bool
             f"the history does not show that all matches of pattern {name} should be edited ({said})."
             " Use --everywhere to apply it anyway."
         )
-    return _Means([pattern.rule], {}, pattern.imports, pattern)
+    return _Means([each.rule for each in chosen if each.rule], {}, pattern.imports, pattern)
 
 
 def _plans(

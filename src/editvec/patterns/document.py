@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -9,12 +11,14 @@ import msgspec
 from msgspec import Meta
 
 from editvec.patterns.pattern import Pattern
+from editvec.patterns.ranking import Course
+from editvec.patterns.wording import ChangeKind
 from editvec.rules.rule import Rule
 from editvec.suggest.document import ImportEditEntry
 from editvec.suggest.evidence import Evidence
 from editvec.suggest.imports import NO_IMPORTS, ImportChanges
 
-SCHEMA = 3
+SCHEMA = 4
 Count = Annotated[int, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
@@ -55,6 +59,22 @@ class RuleEntry(msgspec.Struct, frozen=True):
     support: Count
 
 
+class VariantEntry(msgspec.Struct, frozen=True):
+    """Another rule of a pattern, with the part of the edits that it stands for."""
+
+    name: str
+    title: str
+    kind: ChangeKind
+    before: str
+    after: str
+    num_edits: Count
+    commits: Count
+    authors: Count
+    rule: RuleEntry | None
+    evidence: EvidenceEntry | None
+    reserved: str
+
+
 class PatternEntry(msgspec.Struct, frozen=True):
     """A pattern: edits with the same intent that recur."""
 
@@ -62,6 +82,11 @@ class PatternEntry(msgspec.Struct, frozen=True):
     id: str
     name: str
     title: str
+    """The change in words."""
+    quotation: str
+    """The subject of a commit that shares words with the change; empty if there is none."""
+    kind: ChangeKind
+    course: Course
     words: list[str]
     language: str
     before: str
@@ -75,20 +100,29 @@ class PatternEntry(msgspec.Struct, frozen=True):
     last: datetime | None
     rule: RuleEntry | None
     evidence: EvidenceEntry | None
+    reversed: Count
+    """Number of times that people made the reverse edit."""
+    done: Share | None
+    """Share of all known places that people edited."""
+    reserved: str
+    """Why only an author can decide whether the change is right at a place; empty if others can too."""
+    variants: list[VariantEntry]
     suggestions: list[SuggestionEntry]
     imports: ImportChanges = NO_IMPORTS
     """The imports that come along with the edits."""
 
     @classmethod
-    def of(cls, pattern: Pattern, number: int, rule_file: str | None) -> PatternEntry:
-        """Return a pattern as an entry."""
+    def of(cls, pattern: Pattern, number: int, rule_files: Mapping[str, str]) -> PatternEntry:
+        """Return a pattern as an entry; `rule_files` has the file of each rule by the name of its pattern."""
         first, last = pattern.span or (None, None)
-        evidence = pattern.evidence
         return cls(
             number=number,
             id=pattern.id,
             name=pattern.name,
             title=pattern.title,
+            quotation=pattern.quotation,
+            kind=pattern.kind,
+            course=pattern.course,
             words=list(pattern.words),
             language=pattern.language,
             before=pattern.before,
@@ -99,34 +133,91 @@ class PatternEntry(msgspec.Struct, frozen=True):
             authors=pattern.authors,
             first=first,
             last=last,
-            rule=RuleEntry(rule_file, pattern.support) if rule_file else None,
-            evidence=EvidenceEntry(**evidence.as_json()) if evidence else None,
+            rule=_rule_entry(pattern, rule_files),
+            evidence=_evidence_entry(pattern),
+            reversed=pattern.num_reversed,
+            done=None if pattern.done is None else round(pattern.done, 4),
+            reserved=pattern.reserved,
+            variants=[
+                VariantEntry(
+                    name=each.name,
+                    title=each.title,
+                    kind=each.kind,
+                    before=each.before,
+                    after=each.after,
+                    num_edits=each.num_edits,
+                    commits=each.commits,
+                    authors=each.authors,
+                    rule=_rule_entry(each, rule_files),
+                    evidence=_evidence_entry(each),
+                    reserved=each.reserved,
+                )
+                for each in pattern.variants
+            ],
             suggestions=[msgspec.convert(each.as_json(), SuggestionEntry) for each in pattern.suggestions],
             imports=pattern.imports,
         )
 
-    def pattern(self, rule: Rule | None) -> Pattern:
-        """Return the entry as a pattern with a rule; its edits and suggestions are empty."""
-        evidence = self.evidence
+    def rules(self) -> list[RuleEntry]:
+        """Return the rules of the pattern and of its variants."""
+        entries: tuple[PatternEntry | VariantEntry, ...] = (self, *self.variants)
+        return [each.rule for each in entries if each.rule]
+
+    def pattern(self, rule_of: Callable[[str], Rule]) -> Pattern:
+        """Return the entry as a pattern with its rules, read by `rule_of`; its edits and suggestions are empty."""
+        pattern = self._read(self, rule_of)
+        return replace(
+            pattern,
+            quotation=self.quotation,
+            words=tuple(self.words),
+            span=(self.first, self.last) if self.first and self.last else None,
+            course=self.course,
+            num_reversed=self.reversed,
+            variants=tuple(self._read(each, rule_of) for each in self.variants),
+        )
+
+    def _read(self, entry: PatternEntry | VariantEntry, rule_of: Callable[[str], Rule]) -> Pattern:
+        """Return what this entry and one of its variants have in common, as a pattern."""
+        evidence = entry.evidence
         counts = {} if evidence is None else msgspec.structs.asdict(evidence)
         counts.pop("confidence", None)
         return Pattern(
-            name=self.name,
-            title=self.title,
-            words=tuple(self.words),
+            name=entry.name,
+            title=entry.title,
+            quotation="",
+            kind=entry.kind,
+            words=(),
             language=self.language,
-            before=self.before,
-            after=self.after,
+            before=entry.before,
+            after=entry.after,
             edits=(),
-            num_edits=self.num_edits,
-            commits=self.commits,
-            authors=self.authors,
-            span=(self.first, self.last) if self.first and self.last else None,
-            rule=rule,
-            support=self.rule.support if self.rule else 0,
+            num_edits=entry.num_edits,
+            commits=entry.commits,
+            authors=entry.authors,
+            rule=rule_of(entry.rule.file) if entry.rule else None,
+            support=entry.rule.support if entry.rule else 0,
+            reserved=entry.reserved,
             evidence=Evidence(**counts) if counts else None,
             imports=self.imports,
         )
+
+
+def _rule_entry(pattern: Pattern, rule_files: Mapping[str, str]) -> RuleEntry | None:
+    return RuleEntry(rule_files[pattern.name], pattern.support) if pattern.name in rule_files else None
+
+
+def _evidence_entry(pattern: Pattern) -> EvidenceEntry | None:
+    return EvidenceEntry(**pattern.evidence.as_json()) if pattern.evidence else None
+
+
+class LearnedFrom(msgspec.Struct, frozen=True):
+    """What a run was restricted to; empty where it was not."""
+
+    since: str = ""
+    until: str = ""
+    range: str = ""
+    authors: list[str] = []
+    paths: list[str] = []
 
 
 class PatternsDocument(msgspec.Struct, frozen=True):
@@ -140,6 +231,7 @@ class PatternsDocument(msgspec.Struct, frozen=True):
     hunks: Count
     edits: Count
     patterns: list[PatternEntry]
+    learned_from: LearnedFrom = LearnedFrom()
     seconds: dict[str, float] = {}
     """Duration of each stage."""
 

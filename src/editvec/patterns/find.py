@@ -21,7 +21,7 @@ from editvec.data.project import Project, project_of
 from editvec.mining.options import locate
 from editvec.patterns.baseline import fingerprints_of, read_baseline, update_baseline
 from editvec.patterns.folder import load, pick, used_folder
-from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern
+from editvec.patterns.pattern import MIN_CONFIDENCE, Pattern, regrouped
 from editvec.patterns.verify import judge_patterns, remember, verdicts, with_verdicts
 from editvec.rules.matching import match_rules
 from editvec.suggest.complete import LIKELY
@@ -62,7 +62,7 @@ class Found:
 
     patterns: tuple[Pattern, ...]
     """The patterns that were searched for, with their suggestions."""
-    numbers: Mapping[str, int]
+    numbers: Mapping[str, int] = field(default_factory=dict)
     """The numbers of all learned patterns by name."""
     filtered: int = 0
     """Number of files that were skipped because a git filter rewrites them."""
@@ -155,22 +155,22 @@ def find(
 
     Examples:
         >>> import editvec
-        >>> for pattern in editvec.find(["1"]).patterns:
-        ...     for suggestion in pattern.suggestions[:1]:
-        ...         print(suggestion.path, suggestion.line, suggestion.after)
-        src/...
+        >>> editvec.find(["1"]).patterns[0].suggestions[0].path
+        'src/...'
     """
     repository, project = locate(str(repo)), project_of(repo, config, isolated)
     verify = project.verify_command(verify)
     folder = used_folder(patterns, project, repository)
     learned = with_verdicts(load(folder), verdicts(folder))
-    ruled, limits = _ruled(learned, pattern), below_top(repository, paths)
+    picked = pick(learned, pattern)
+    ruled, limits = _ruled(picked, given=bool(pattern)), below_top(repository, paths)
     covers, tally = project.chosen(limits, force_exclude=force_exclude), Counter[str]()
     languages = project.limited({each.language for each in ruled})
     files = worktree_files(repository, languages, since=changed_since, paths=limits, covers=covers, tally=tally)
     with progress("Finding", "files") as advance:
         found = find_suggestions(ruled, files, min_confidence, advance, project, whole=not paths and not changed_since)
-    result = _found(found, learned, tally["filtered"], project, everything=not pattern)
+    result = _found(found, picked, project, everything=not pattern)
+    result.filtered, result.numbers = tally["filtered"], _numbers(learned)
     if verify is not None:
         _judge(result, top_of(repository), folder, verify, progress)
     _compare(result, baseline, new_only, whole=not (pattern or paths or changed_since or verify is not None))
@@ -180,11 +180,18 @@ def find(
     return result
 
 
-def _found(search: Search, learned: Sequence[Pattern], filtered: int, project: Project, *, everything: bool) -> Found:
-    numbers = {each.name: number for number, each in enumerate(learned, 1)}
+def _numbers(learned: Sequence[Pattern]) -> dict[str, int]:
+    """Return the numbers of patterns by name; variants have that of their pattern."""
+    return {each.name: number for number, pattern in enumerate(learned, 1) for each in (pattern, *pattern.variants)}
+
+
+def _found(search: Search, picked: Sequence[Pattern], project: Project, *, everything: bool) -> Found:
+    searched = [each for each in picked if any(rule.name in search.patterns for rule in each.rules)]
     # Whether a comment for all patterns is needed shows only when all patterns are searched for.
     unused = tuple(each for each in search.unused if each.name or everything)
-    return Found(tuple(search.patterns.values()), numbers, filtered, tuple(search.suppressed), unused, project)
+    return Found(
+        tuple(regrouped(searched, search.patterns)), suppressed=tuple(search.suppressed), unused=unused, project=project
+    )
 
 
 def _judge(found: Found, top: Path, folder: Path, command: str, progress: Stages) -> None:
@@ -215,10 +222,10 @@ def _compare(found: Found, path: Path | None, new_only: bool, *, whole: bool) ->
         )
 
 
-def _ruled(learned: Sequence[Pattern], which: Sequence[str]) -> list[Pattern]:
-    """Return the given patterns, or all, that have a rule and evidence."""
-    ruled = [each for each in pick(learned, which) if each.rule and each.evidence]
-    if which and not ruled:
+def _ruled(picked: Sequence[Pattern], *, given: bool) -> list[Pattern]:
+    """Return the patterns and variants that have a rule and evidence; raise UserError if no given one has."""
+    ruled = [rule for each in picked for rule in each.rules if rule.evidence]
+    if given and not ruled:
         raise UserError(
             "the given patterns have no verified rule. What the neural editor found is in the report of editvec learn."
         )
@@ -311,6 +318,8 @@ def _suggestion(file: File, match: Match, pattern: Pattern) -> Suggestion:
     why = f"people edited {evidence.edited} of {evidence.matched} such places; {evidence.left} are left"
     if pattern.judged is not None and pattern.judged.refused:
         why = f"{why}; {pattern.judged.why}"
+    if pattern.reserved:
+        why += f"; only possible: {pattern.reserved}"
     suggestion = as_suggestion(file, match, pattern.confidence, why)
     return replace(suggestion, imports=imports_of(suggestion, file, pattern.imports)) if pattern.imports else suggestion
 

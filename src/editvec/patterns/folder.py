@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def save(folder: Path, patterns: Sequence[Pattern], edits: Iterable[Edit], about
         BadInputError: The manifest of the folder is damaged.
     """
     folder = folder.resolve()
-    rules = {f"{RULES}/{pattern.name}.yml": pattern.rule.yaml for pattern in patterns if pattern.rule}
+    rules = {_file_of(each): each.rule.yaml for pattern in patterns for each in pattern.rules if each.rule is not None}
     names = {*_always(folder), *rules}
     owned = check(folder, names)
     make_folder(folder)
@@ -59,7 +60,7 @@ def save(folder: Path, patterns: Sequence[Pattern], edits: Iterable[Edit], about
         write_atomically(folder / name, rule.encode())
     edit_files.write(folder / EDITS, edits)
     entries = [
-        PatternEntry.of(pattern, number, f"{RULES}/{pattern.name}.yml" if pattern.rule else None)
+        PatternEntry.of(pattern, number, {each.name: _file_of(each) for each in pattern.rules})
         for number, pattern in enumerate(patterns, 1)
     ]
     document = msgspec.to_builtins(PatternsDocument(schema=SCHEMA, patterns=entries, **about))
@@ -68,6 +69,11 @@ def save(folder: Path, patterns: Sequence[Pattern], edits: Iterable[Edit], about
     for name in owned - names:
         (folder / name).unlink(missing_ok=True)
     _claim(folder, names)
+
+
+def _file_of(pattern: Pattern) -> str:
+    """Return the name of the file of a pattern's rule, relative to the folder."""
+    return f"{RULES}/{pattern.name}.yml"
 
 
 def check(folder: Path, names: Collection[str] = _ALWAYS) -> set[str]:
@@ -109,7 +115,7 @@ def _owned(folder: Path) -> set[str]:
         raise UserError(f"{folder} holds files that learn did not write. Give a new or an empty folder with -o.")
     try:
         load(folder)
-        rules = {entry.rule.file for entry in read_document(folder).patterns if entry.rule}
+        rules = {each.file for entry in read_document(folder).patterns for each in entry.rules()}
         return {*_always(folder), *filter(_is_name, rules)}
     except BadInputError:
         raise UserError(
@@ -171,7 +177,7 @@ def load(folder: Path) -> list[Pattern]:
         UserError: The folder holds no patterns.
         BadInputError: `patterns.json` or a rule is damaged or missing.
     """
-    return [entry.pattern(_rule(folder, entry)) for entry in read_document(folder).patterns]
+    return [entry.pattern(partial(_rule, folder)) for entry in read_document(folder).patterns]
 
 
 def read_document(folder: Path) -> PatternsDocument:
@@ -197,10 +203,8 @@ def read_document(folder: Path) -> PatternsDocument:
     )
 
 
-def _rule(folder: Path, entry: PatternEntry) -> Rule | None:
-    if not entry.rule:
-        return None
-    name = Path(entry.rule.file).name
+def _rule(folder: Path, file: str) -> Rule:
+    name = Path(file).name
     if not _SAFE.match(name):
         raise BadInputError(
             folder / PATTERNS, None, f"{name!r} is not the name of a rule file. Run editvec learn again."
@@ -246,8 +250,8 @@ def pick(patterns: Sequence[Pattern], which: Sequence[str]) -> list[Pattern]:
     """
     if not which:
         return list(patterns)
-    by_name = {pattern.id: pattern for pattern in patterns}
-    by_name |= {pattern.name: pattern for pattern in patterns}
+    known = [each for pattern in patterns for each in (*pattern.variants, pattern)]
+    by_name = {each.id: each for each in known} | {each.name: each for each in known}
     by_name |= {str(number): pattern for number, pattern in enumerate(patterns, 1)}
     for each in which:
         if each not in by_name:

@@ -20,6 +20,7 @@ NEAR = 0.8
 """Minimum cosine similarity of the mean vectors of two signatures in one group."""
 ALIKE = 0.5
 """Minimum share of changed tokens that two signatures in one group have in common."""
+_SWEEP_FILES = 3
 _BLOCK = 1024
 
 Vectors = NDArray[np.float32]
@@ -49,12 +50,14 @@ def group(
     *,
     min_edits: int = 3,
     min_commits: int = 2,
+    min_sweep: int | None = None,
     near: float = NEAR,
     alike: float = ALIKE,
 ) -> list[EditGroup]:
     """Return the groups with at least `min_edits` edits from at least `min_commits` commits, the largest first.
 
-    `vectors` are the edit vectors, of shape [edits, dim]. Without them, each signature is a group.
+    `vectors` are the edit vectors, of shape [edits, dim]. Without them, each signature is a group. With `min_sweep`,
+    groups from fewer commits are returned too, after the others, if they have that many edits in several files.
     """
     by_signature: dict[tuple[str, Signature], list[int]] = defaultdict(list)
     for position, edit in enumerate(edits):
@@ -67,10 +70,25 @@ def group(
         signatures = [(signature, positions) for (of, signature), positions in ordered if of == language]
         for joined in _joined(signatures, vectors, near, alike):
             members = tuple(sorted(position for at in joined for position in signatures[at][1]))
-            if len(members) >= min_edits and num_commits([edits[position] for position in members]) >= min_commits:
+            made = [edits[position] for position in members]
+            if len(made) >= min_edits and (num_commits(made) >= min_commits or is_sweep(made, min_sweep)):
                 medoid = _medoid(members, vectors)
                 found.append(EditGroup(language, tuple(signatures[at][0] for at in joined), members, medoid))
-    return sorted(found, key=lambda group: (-len(group.members), group.language, group.signatures))
+    return sorted(
+        found,
+        key=lambda group: (
+            num_commits(group.edits(edits)) < min_commits,
+            -len(group.members),
+            group.language,
+            group.signatures,
+        ),
+    )
+
+
+def is_sweep(edits: Sequence[Edit], min_sweep: int | None) -> bool:
+    """Return whether edits are many enough, in several files, to count although few commits made them."""
+    files = {edit.source.path for edit in edits if edit.source}
+    return min_sweep is not None and len(edits) >= min_sweep and len(files) >= _SWEEP_FILES
 
 
 def num_commits(edits: Sequence[Edit]) -> int:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from editvec.core.about import __version__
 from editvec.data.progress import Stages, silent
-from editvec.data.project import project_of
+from editvec.data.project import Project, project_of
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import locate, pick_languages, pick_paths
 from editvec.mining.recipes import get_recipe
 from editvec.mining.run import MiningRequest
 from editvec.patterns import folder as folders
-from editvec.patterns.pipeline import Learned, LearnRequest, learn_patterns
+from editvec.patterns.document import LearnedFrom
+from editvec.patterns.pipeline import TOP, Learned, LearnRequest, learn_patterns
 from editvec.patterns.verify import judge_patterns, remember, verdicts
 from editvec.vcs.git import Repository, top_of
 
@@ -34,12 +35,14 @@ def learn(
     since: str | None = None,
     until: str | None = None,
     range: str | None = None,
+    author: Sequence[str] = (),
     paths: Sequence[str] = (),
     prose: bool = False,
     model: EditModel | str | Path | None = None,
     min_edits: int = 3,
     min_commits: int = 2,
     min_confidence: float | None = None,
+    top: int = TOP,
     workers: int = 0,
     config: Path | None = None,
     isolated: bool = False,
@@ -56,40 +59,47 @@ def learn(
     settings) judges the places in a scratch copy of the work tree, and those that it refuses are left out. After an
     interruption, the same call continues where it stopped. A later call mines only new commits.
 
+    `since`, `until`, `range` and `author` (parts of names) choose the edits to learn from; `paths` choose these edits
+    and also the files in which places are searched. `top` limits the habits and the migrations that are kept.
+
     Raises:
         GitError: The repository cannot be read.
         UserError: An option is invalid, or `out` holds files that `learn` did not write.
 
     Examples:
         >>> import editvec
-        >>> learned = editvec.learn(".", model="none")
-        >>> for pattern in learned.patterns[:1]:
-        ...     print(pattern.before, "->", pattern.after, len(pattern.suggestions))
-        await store.$M($$$ARGS) -> await store.$M($$$ARGS).ConfigureAwait(false) 5
+        >>> editvec.learn(".", model="none").patterns[0].after
+        'new ArgumentNullException(nameof($X))'
     """
-    recipe = get_recipe("prose" if prose else "default")
-    repository = locate(str(repo))
-    project = project_of(repo, config, isolated)
+    repository, project = locate(str(repo)), project_of(repo, config, isolated)
     verify = project.verify_command(verify)
     folder = out or folders.default_folder(repository)
     folders.check(folder)
-    languages = pick_languages(language or project.languages(prose=recipe.prose), recipe)
-    task = MiningTask(repository, recipe, languages, pick_paths(paths))
+    task = _task(repository, project, language, paths, prose)
     mining = MiningRequest(task, tuple((range or "").split()), since or project.settings.since, until, workers)
     request = LearnRequest(
-        mining, min_edits, min_commits, min_confidence=min_confidence, project=project, judged=verdicts(folder)
+        mining, min_edits, min_commits, min_confidence, top, tuple(author), verdicts(folder), project=project
     )
-    top = None if verify is None else top_of(repository)
+    work_tree = None if verify is None else top_of(repository)
     learned = learn_patterns(request, _model(model), progress)
-    learned.folder = folder
-    if verify is not None and top is not None:
-        learned.patterns, learned.verification = judge_patterns(top, learned.patterns, verify, progress)
-    _save(folder, repository, learned, report)
+    if verify is not None and work_tree is not None:
+        learned.patterns, learned.verification = judge_patterns(work_tree, learned.patterns, verify, progress)
+    chosen = LearnedFrom(since or "", until or "", range or "", list(author), list(task.paths))
+    _save(folder, repository, learned, report, chosen)
     return learned
 
 
-def _save(folder: Path, repository: Repository, learned: Learned, report: Report | None) -> None:
-    about = about_of(repository, learned)
+def _task(
+    repository: Repository, project: Project, language: Sequence[str], paths: Sequence[str], prose: bool
+) -> MiningTask:
+    recipe = get_recipe("prose" if prose else "default")
+    languages = pick_languages(language or project.languages(prose=recipe.prose), recipe)
+    return MiningTask(repository, recipe, languages, pick_paths(paths))
+
+
+def _save(folder: Path, repository: Repository, learned: Learned, report: Report | None, chosen: LearnedFrom) -> None:
+    learned.folder = folder
+    about = about_of(repository, learned) | {"learned_from": chosen}
     page = report(learned, about) if report is not None else ""
     folders.save(folder, learned.patterns, learned.edits, about, page)
     remember(folder, learned.patterns)

@@ -1,6 +1,6 @@
-"""What `learn` remembers between runs: edit vectors and evidence, in the repository's store.
+"""What `learn` remembers between runs: edit vectors, rules and evidence, in the repository's store.
 
-Both depend only on what their keys say, so they are never out of date. A damaged store costs time and nothing else.
+All of it depends only on what their keys say, so it is never out of date. A damaged store costs time and nothing else.
 """
 
 from __future__ import annotations
@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
+from editvec.core.about import __version__
 from editvec.core.edit import Edit
 from editvec.data.digests import content_digest
 from editvec.data.progress import Advance
 from editvec.data.sampling import spread
 from editvec.data.store import DamagedStoreError, Store
+from editvec.patterns.rules import Limits, rules_of
+from editvec.rules.rule import InducedRule, ProseRule
 from editvec.suggest.evidence import Evidence, RuledEdits, collect_evidence
 from editvec.suggest.imports import ImportChanges, ShownFile, import_changes, words_of
 from editvec.syntax.token import encode
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 1024
 _EVIDENCE_VERSION = 1
 """Raise it when evidence is collected in another way."""
+_RULES_VERSION = 1
+"""Raise it when rules are induced in another way."""
 _IMPORT_FILES = 6
 """Maximum number of files of a pattern whose imports are compared."""
 _IMPORTS_VERSION = 1
@@ -73,6 +79,40 @@ def evidence_for(
     with suppress(DamagedStoreError):
         store.add_evidence({keys[at]: known[keys[at]] for at in new})
     return [None if (counts := known[key]) is None else Evidence(*counts) for key in keys]
+
+
+def rules_for(
+    edits: Sequence[Edit], limits: Limits, store: Store | None
+) -> list[tuple[InducedRule | ProseRule, list[Edit]]]:
+    """Return the verified rules of a group of edits; they are induced only if the store does not know the group."""
+    if store is None:
+        return rules_of(edits, limits)
+    said = [part for each in edits for part in _said(each)]
+    key = _digest([f"rules {_RULES_VERSION} {__version__}", str(limits), *said])
+    with suppress(DamagedStoreError, msgspec.ValidationError):
+        if (known := store.evidence([key]).get(key)) is not None:
+            stored = msgspec.convert(known, list[tuple[bool, dict[str, Any], list[int]]])
+            return [(_rule_of(is_code, rule), [edits[at] for at in made]) for is_code, rule, made in stored]
+    found = rules_of(edits, limits)
+    places = {edit.id: at for at, edit in enumerate(edits)}
+    value = [
+        (isinstance(rule, InducedRule), msgspec.to_builtins(rule), [places[edit.id] for edit in made])
+        for rule, made in found
+    ]
+    with suppress(DamagedStoreError, orjson.JSONEncodeError):
+        store.add_evidence({key: value})
+    return found
+
+
+def _rule_of(is_code: bool, value: dict[str, Any]) -> InducedRule | ProseRule:
+    return msgspec.convert(value, InducedRule) if is_code else msgspec.convert(value, ProseRule)
+
+
+def _said(edit: Edit) -> tuple[str, ...]:
+    """Return all of an edit that its rules depend on."""
+    source = edit.source
+    origin = (source.commit, source.path) if source else ()
+    return edit.id, edit.language, edit.before.text, edit.after.text, *origin
 
 
 def imports_for(old_files: OldFiles, edits: Sequence[Edit], store: Store | None) -> ImportChanges:

@@ -1,14 +1,17 @@
-"""Titles, words and names for a group of edits, from its commit messages and from the tokens that it changes."""
+"""Quotations, words and file names for a group of edits, from its commit messages and the tokens that it changes."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from editvec.core.edit import Edit
 from editvec.diff.signature import Signature
+from editvec.patterns.wording import clipped
+from editvec.syntax.lexer import subwords
+from editvec.syntax.token import decode, encode
 
 _WORD = re.compile(r"[A-Za-z][\w.]*[A-Za-z0-9]|[A-Za-z]")
 _NOISE = re.compile(r"\s*(\(#\d+\)|#\d+|\[[^\]]{1,20}\])\s*|^\w+(\([^)]*\))?!?:\s+|^[A-Z]{2,}-\d+:?\s+")
@@ -31,20 +34,23 @@ class Messages:
                 self._subjects.setdefault(edit.source.commit, subject_of(edit.source.message))
         self._counts = Counter(word for subject in self._subjects.values() for word in _words(subject))
 
-    def title(self, edits: Sequence[Edit]) -> str:
-        """Return the subject line that is most characteristic of the edits' commits; empty if none is.
+    def quotation(self, edits: Sequence[Edit], changed: Set[str]) -> str:
+        """Return the subject line of the edits' commits that is most characteristic of them; empty if none fits.
 
-        The score of a subject is the sum of its words' weights, divided by sqrt(number of words + 3).
+        Only a subject that shares a word with the change is quoted; `changed` holds the words of the change in lower
+        case. Of these, the one with the most shared words is taken, then the one with the most characteristic words:
+        the sum of their weights, divided by sqrt(number of words + 3).
         """
         commits = sorted({edit.source.commit for edit in edits if edit.source and edit.source.commit})
         own = Counter(word for commit in commits for word in _words(self._subjects[commit]))
-        best, title = 0.0, ""
+        best, quotation = (0, 0.0), ""
         for commit in commits:
             words = _words(self._subjects[commit])
+            shared = len(changed & {part for word in _WORD.findall(self._subjects[commit]) for part in _parts(word)})
             weight = sum(self._weight(word, own, len(commits)) for word in words) / math.sqrt(len(words) + 3)
-            if weight > best:
-                best, title = weight, self._subjects[commit]
-        return title
+            if shared and (shared, weight) > best:
+                best, quotation = (shared, weight), self._subjects[commit]
+        return quotation
 
     def telling(self, edits: Sequence[Edit], most: int = 3) -> tuple[str, ...]:
         """Return the words that the edits' commits share and others seldom use, the most characteristic first."""
@@ -63,7 +69,7 @@ def subject_of(message: str) -> str:
     """Return the first line of a commit message, shortened and without ticket numbers and prefixes."""
     line = message.strip().splitlines()[0] if message.strip() else ""
     line = " ".join(_NOISE.sub(" ", line).split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1].rstrip() + "…"
+    return clipped(line, _LONGEST)
 
 
 def slug_of(signature: Signature, title: str = "") -> str:
@@ -91,3 +97,9 @@ def slug_of(signature: Signature, title: str = "") -> str:
 
 def _words(subject: str) -> set[str]:
     return {word.lower() for word in _WORD.findall(subject)} - _EMPTY
+
+
+def _parts(word: str) -> set[str]:
+    """Return a word and the parts of the names in it, in lower case, with and without the s of a plural."""
+    parts = {decode(part).lower() for name in word.split(".") for part in (*subwords(encode(name)), encode(name))}
+    return {each for part in parts if len(part) > 1 for each in (part, part.removesuffix("s"))} - _EMPTY

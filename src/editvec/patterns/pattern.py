@@ -5,9 +5,7 @@ A pattern is plain data; `document` has its JSON.
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
@@ -15,18 +13,17 @@ from typing import NamedTuple
 
 from editvec.core.edit import Edit
 from editvec.core.match import Suggestion
+from editvec.patterns.ranking import Course
+from editvec.patterns.wording import ChangeKind
 from editvec.rules.rule import Rule
 from editvec.suggest.complete import POSSIBLE
 from editvec.suggest.evidence import Evidence
 from editvec.suggest.imports import NO_IMPORTS, ImportChanges
-from editvec.syntax import languages
-from editvec.syntax.languages import Language
 
 MIN_CONFIDENCE = POSSIBLE
 """Default minimum confidence of a match."""
-_WORD = re.compile(r"\w+|[^\w\s]")
-_NO_EVIDENCE = 0.3
-"""Share of edited matches that is assumed for a pattern without evidence."""
+RESERVED = 0.29
+"""Maximum confidence of a match of a change that only an author can decide on: such places are not shown by default."""
 
 
 class JudgedPattern(NamedTuple):
@@ -61,6 +58,10 @@ class Pattern:
 
     name: str
     title: str
+    """The change in words, computed from its two sides."""
+    quotation: str
+    """The subject of a commit that made such edits and shares words with the change; empty if none does."""
+    kind: ChangeKind
     words: tuple[str, ...]
     language: str
     before: str
@@ -72,18 +73,26 @@ class Pattern:
     authors: int
     span: tuple[datetime, datetime] | None = None
     """The dates of the first and the last edit."""
+    course: Course = Course.HABIT
+    num_reversed: int = 0
+    """Number of times that people made the reverse edit."""
     rule: Rule | None = None
     """The verified rule, if there is one."""
     support: int = 0
     """Number of edits that the rule reproduces exactly."""
     of_imports: bool = False
     """Whether the edits change only imports, which follow from edits elsewhere."""
+    reserved: str = ""
+    """Why only an author can decide whether the change is right at a place; empty if others can too."""
     evidence: Evidence | None = None
     imports: ImportChanges = NO_IMPORTS
     """The imports that come along with the edits."""
     judged: JudgedPattern | None = None
     """What a command said of its places, if one has judged them."""
     suggestions: tuple[Suggestion, ...] = ()
+    """The matches to edit, also those of the variants."""
+    variants: tuple[Pattern, ...] = ()
+    """Other rules of the same intent, as patterns with a part of the edits and without suggestions of their own."""
 
     @property
     def id(self) -> str:
@@ -99,42 +108,49 @@ class Pattern:
     def confidence(self) -> float:
         """Return the confidence that a match of the rule is to be edited; 0 without evidence.
 
-        It falls with the share of places that a command refused.
+        It falls with the share of places that a command refused. It is low if only an author can decide.
         """
-        said = self.judged.share if self.judged else 1.0
-        return self.evidence.confidence * said if self.evidence else 0.0
+        found = self.evidence.confidence * (self.judged.share if self.judged else 1.0) if self.evidence else 0.0
+        return min(found, RESERVED) if self.reserved else found
 
     @property
-    def promises(self) -> bool:
-        """Return whether the pattern only adds modifiers, such as `readonly`, that are a promise about other code.
+    def share_edited(self) -> float:
+        """Return the largest share of the matches of a rule, then and today, that people edited; 0 without a rule."""
+        return max((each.evidence.share for each in self.rules if each.evidence), default=0.0)
 
-        Whether such a modifier is valid depends on code elsewhere, not on the match, and where people left it out it
-        is mostly invalid.
-        """
-        before, after = (Counter(_WORD.findall(side)) for side in (self.before, self.after))
-        put_in = after - before
-        language = languages.get(self.language)
-        promises = language.promises if isinstance(language, Language) else frozenset()
-        return bool(put_in) and not before - after and put_in.keys() <= promises
+    @property
+    def rules(self) -> tuple[Pattern, ...]:
+        """Return the pattern and its variants, those of them that have a rule."""
+        return tuple(each for each in (self, *self.variants) if each.rule)
+
+    @property
+    def done(self) -> float | None:
+        """Return the share of all known places that people edited; None if no rule says how many are left."""
+        said = [each.evidence for each in self.rules if each.evidence]
+        left = sum(each.left for each in said)
+        return self.num_edits / (self.num_edits + left) if said else None
 
     def is_due(self, min_confidence: float = MIN_CONFIDENCE) -> bool:
-        """Return whether a match of the rule is a suggestion: the confidence suffices, and `promises` is False."""
-        return self.confidence >= min_confidence and not self.promises
-
-    @property
-    def worth(self) -> float:
-        """Return the score by which patterns are ranked.
-
-        It is the frequency of the edit, in which commits count more than edits, times the confidence plus a tenth of
-        the share of edited matches. Because of that share, patterns that are already applied everywhere rank before
-        patterns with too little evidence. The score is doubled if there are remaining matches. It is divided by three
-        if no rule could be verified, because then the edits are at most similar, and by three again if the edits
-        change only imports, which nobody edits for their own sake.
-        """
-        often = self.commits + math.sqrt(self.num_edits)
-        said = self.confidence + 0.1 * (self.evidence.share if self.evidence else _NO_EVIDENCE)
-        return often * said * (2 if self.suggestions else 1) / (1 if self.rule else 3) / (3 if self.of_imports else 1)
+        """Return whether a match of the rule is a suggestion: the confidence suffices."""
+        return self.confidence >= min_confidence
 
     def with_suggestions(self, suggestions: tuple[Suggestion, ...]) -> Pattern:
         """Return a copy of the pattern with the given suggestions."""
         return replace(self, suggestions=suggestions)
+
+
+def span_of(edits: Sequence[Edit]) -> tuple[datetime, datetime] | None:
+    """Return the dates of the first and the last of some edits; None if no edit has a date."""
+    dates = [edit.source.author_date for edit in edits if edit.source and edit.source.author_date]
+    return (min(dates), max(dates)) if dates else None
+
+
+def regrouped(patterns: Sequence[Pattern], found: Mapping[str, Pattern]) -> list[Pattern]:
+    """Return patterns with what was found for each of their rules, by name; suggestions go to the pattern itself."""
+    again = []
+    for pattern in patterns:
+        members = [found.get(each.name, each) for each in (pattern, *pattern.variants)]
+        places = sorted((place for each in members for place in each.suggestions), key=lambda at: (at.path, at.start))
+        variants = tuple(each.with_suggestions(()) for each in members[1:])
+        again.append(replace(members[0], suggestions=tuple(places), variants=variants))
+    return again

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,12 +24,15 @@ from editvec.diff.signature import Signature, signature_of
 from editvec.mining import run
 from editvec.patterns.find import find_suggestions
 from editvec.patterns.grouping import group
-from editvec.patterns.memory import encode_edits, evidence_for, imports_for
-from editvec.patterns.pattern import MIN_CONFIDENCE, JudgedPattern, Pattern
-from editvec.patterns.rules import patterns_of
+from editvec.patterns.memory import encode_edits, evidence_for, imports_for, rules_for
+from editvec.patterns.pattern import MIN_CONFIDENCE, JudgedPattern, Pattern, regrouped
+from editvec.patterns.ranking import Course, best, end_of
+from editvec.patterns.rules import Limits, patterns_of
+from editvec.patterns.selection import is_below, to_learn_from
+from editvec.patterns.variants import gather
 from editvec.patterns.verify import with_verdicts
 from editvec.rules.rule import InducedRule, ProseRule, runnable
-from editvec.suggest.editor import find_by_editor
+from editvec.suggest.editor import MAX_TRIALS, find_by_editor
 from editvec.suggest.evidence import Evidence, RuledEdits
 from editvec.suggest.few_shot import FewShotEditor
 from editvec.suggest.suppression import silence_of
@@ -38,6 +43,9 @@ from editvec.vcs.worktree import File, worktree_files
 if TYPE_CHECKING:
     from editvec.neural.model import EditModel
 
+TOP = 50
+"""Default maximum number of habits, and of migrations."""
+
 
 @dataclass(frozen=True, slots=True)
 class LearnRequest:
@@ -46,16 +54,22 @@ class LearnRequest:
     mining: run.MiningRequest
     min_edits: int = 3
     min_commits: int = 2
+    min_confidence: float | None = None
+    """Minimum confidence of a suggestion; None for that of the settings."""
+    top: int = TOP
+    """Maximum number of habits, and of migrations; places are searched only for these."""
+    authors: tuple[str, ...] = ()
+    """Parts of the names of the authors to learn from; all if empty."""
+    judged: Mapping[str, JudgedPattern] = field(default_factory=dict)
+    """What a command said of patterns in an earlier run, by their ids."""
+    min_sweep: int = 10
+    """Number of edits in several files from which on a single commit makes a migration."""
     max_groups: int = 150
     """Maximum number of groups for which rules are induced; the most frequent ones are taken."""
     max_edited: int = 20
     """Maximum number of patterns without a rule on which the editor is tried; the best ranked ones are taken."""
-    min_confidence: float | None = None
-    """Minimum confidence of a suggestion; None for that of the settings."""
     project: Project = field(default_factory=Project)
     """The settings: which files are read, and which places are suppressed."""
-    judged: Mapping[str, JudgedPattern] = field(default_factory=dict)
-    """What a command said of patterns in an earlier run, by their ids."""
     revision: str | None = None
     """Revision in whose files to search for matches; None for the work tree."""
 
@@ -67,7 +81,7 @@ class Learned:
     edits: list[Edit]
     vectors: NDArray[np.float32] | None
     patterns: list[Pattern]
-    """The patterns, best ranked first."""
+    """The patterns: habits before migrations, each the best ranked first."""
     report: run.MiningReport
     groups: int = 0
     filtered: int = 0
@@ -100,42 +114,52 @@ def _learn(request: LearnRequest, model: EditModel | None, stages: Stages, store
     repository = request.mining.task.repository
     with _stage(learned, stages, "Mining", "commits") as advance:
         mined = run.edits(request.mining, report, advance)
-        learned.edits = [edit for edit in mined if not edit.source or request.project.covers(edit.source.path)]
+        covered = [edit for edit in mined if not edit.source or request.project.covers(edit.source.path)]
+        learned.edits = to_learn_from(covered, request.authors)
     if model is not None and learned.edits:
         with _stage(learned, stages, "Encoding", "edits") as advance:
             learned.vectors = encode_edits(model, learned.edits, store, advance)
+    limits = Limits(request.min_edits, request.min_commits, request.min_sweep)
     with _stage(learned, stages, "Grouping", "edits"):
-        groups = group(learned.edits, learned.vectors, min_edits=request.min_edits, min_commits=request.min_commits)
+        groups = group(
+            learned.edits, learned.vectors, min_edits=limits.edits, min_commits=limits.commits, min_sweep=limits.sweep
+        )
         learned.groups = len(groups)
     with _stage(learned, stages, "Rules", "groups") as advance:
         found = patterns_of(
             groups[: request.max_groups],
             learned.edits,
-            min_edits=request.min_edits,
-            min_commits=request.min_commits,
+            limits,
+            rules_of=partial(rules_for, store=store),
             progress=advance,
         )
-        named = _named(found)
+        named = _named(found, learned.edits)
     with _stage(learned, stages, "History", "languages") as advance, OldFiles(repository) as old_files:
-        doubts = _doubts(named, learned.edits)
-        tried = _recorded(named, old_files, doubts, store, advance)
-        tried = [_with_imports(pattern, old_files, store) for pattern in with_verdicts(tried, request.judged)]
+        end = end_of(learned.edits)
+        tried = best(gather(_recorded(named, old_files, end, store, advance)), end, request.top)
+        tried = with_verdicts(tried, request.judged)
+        learned.patterns = [_with_imports(pattern, old_files, store) for pattern in tried]
     with _stage(learned, stages, "Finding", "files") as advance:
-        ruled = [pattern for pattern in tried if pattern.rule and pattern.evidence]
-        languages, tally = {pattern.language for pattern in tried}, Counter[str]()
-        covers = request.project.covers
-        files = list(worktree_files(repository, languages, revision=request.revision, covers=covers, tally=tally))
-        learned.filtered = tally["filtered"]
+        files = _files(learned, request)
+        ruled = [rule for pattern in learned.patterns for rule in pattern.rules if rule.evidence]
         suggestions = find_suggestions(ruled, files, request.min_confidence, advance, request.project).patterns
     if model is not None:
         with _stage(learned, stages, "Editing", "patterns") as advance:
-            bare = [pattern for pattern in tried if not pattern.rule]
-            suggestions |= _edited(model, bare, files, doubts, request, advance)
-    learned.patterns = sorted(
-        (suggestions.get(pattern.name, pattern) for pattern in tried),
-        key=lambda pattern: (-pattern.worth, pattern.name),
-    )
+            suggestions |= _edited(model, learned.patterns, files, end, request, advance)
+    # How many matches are left is known only now.
+    learned.patterns = best(regrouped(learned.patterns, suggestions), end, request.top)
     return learned
+
+
+def _files(learned: Learned, request: LearnRequest) -> list[File]:
+    """Return the files in which places of the patterns are searched."""
+    task = request.mining.task
+    languages, tally = {pattern.language for pattern in learned.patterns}, Counter[str]()
+    covers = request.project.covers
+    files = worktree_files(task.repository, languages, revision=request.revision, covers=covers, tally=tally)
+    chosen = [file for file in files if is_below(file.path, task.paths)]
+    learned.filtered = tally["filtered"]
+    return chosen
 
 
 @contextmanager
@@ -148,14 +172,19 @@ def _stage(learned: Learned, stages: Stages, title: str, unit: str) -> Iterator[
 
 def _edited(
     model: EditModel,
-    bare: Sequence[Pattern],
+    patterns: Sequence[Pattern],
     files: Sequence[File],
-    doubts: dict[str, Evidence],
+    end: datetime | None,
     request: LearnRequest,
     advance: Advance,
 ) -> dict[str, Pattern]:
-    """Return the best ranked patterns without a rule, by name, with the editor's sufficiently confident suggestions."""
-    chosen = sorted(bare, key=lambda pattern: (-pattern.worth, pattern.name))[: request.max_edited]
+    """Return the patterns without a rule, by name, with the editor's sufficiently confident suggestions.
+
+    The editor is slow, so it is tried only where a place could be shown: on habits that people still follow, if the
+    confidence would suffice for a single place and only right answers.
+    """
+    bare = [each for each in patterns if not each.rules and each.course is Course.HABIT and not each.reserved]
+    chosen = bare[: request.max_edited]
     found: dict[str, Pattern] = {}
     editor, by_path = FewShotEditor(model), {file.path: file for file in files}
 
@@ -168,42 +197,38 @@ def _edited(
 
     for number, pattern in enumerate(chosen):
         advance(number, len(chosen), sum(len(each.suggestions) for each in found.values()))
-        suggestions = find_by_editor(editor, pattern.edits, files, doubts[pattern.name]) if not pattern.promises else ()
-        found[pattern.name] = pattern.with_suggestions(tuple(each for each in suggestions if is_wanted(pattern, each)))
+        doubt = _doubt(pattern, end)
+        most = min(2 * len(pattern.edits), 2 * MAX_TRIALS)
+        least = request.project.min_confidence(pattern.names, request.min_confidence, MIN_CONFIDENCE)
+        if replace(doubt, matched=most, edited=most, left=1).confidence >= least:
+            suggestions = find_by_editor(editor, pattern.edits, files, doubt)
+            wanted = tuple(place for place in suggestions if is_wanted(pattern, place))
+            found[pattern.name] = pattern.with_suggestions(wanted)
     return found
 
 
-def _named(found: Sequence[tuple[Pattern, InducedRule | ProseRule | None]]) -> list[Pattern]:
-    """Give each pattern a unique name, and its rule the same name."""
+def _named(found: Sequence[tuple[Pattern, InducedRule | ProseRule | None]], edits: Sequence[Edit]) -> list[Pattern]:
+    """Give each pattern a unique name, its rule the same name, and the number of reverse edits."""
     used: Counter[str] = Counter()
+    signatures = Counter((edit.language, signature_of(edit)) for edit in edits)
     named = []
     for pattern, rule in sorted(found, key=lambda item: (-item[0].num_edits, item[0].before, item[0].after)):
         used[pattern.name] += 1
         name = pattern.name if used[pattern.name] == 1 else f"{pattern.name}-{used[pattern.name]}"
-        named.append(replace(pattern, name=name, rule=runnable(rule, name, pattern.title) if rule else None))
+        reverse = signatures[pattern.language, _reverse(signature_of(pattern.edits[0]))]
+        made = runnable(rule, name, pattern.title) if rule else None
+        named.append(replace(pattern, name=name, rule=made, num_reversed=reverse))
     return named
 
 
-def _doubts(named: Sequence[Pattern], edits: Sequence[Edit]) -> dict[str, Evidence]:
-    """Return evidence against each pattern, by name.
-
-    It is how often people made the reverse edit, and how many years ago they last made the edit itself.
-    """
-    signatures = Counter((edit.language, signature_of(edit)) for edit in edits)
-    end = max((edit.source.author_date for edit in edits if edit.source and edit.source.author_date), default=None)
-    return {
-        pattern.name: Evidence(
-            0,
-            0,
-            reversed=signatures[pattern.language, _reverse(signature_of(pattern.edits[0]))],
-            years=(end - pattern.span[1]).days / 365.25 if end and pattern.span else 0.0,
-        )
-        for pattern in named
-    }
+def _doubt(pattern: Pattern, end: datetime | None) -> Evidence:
+    """Return the evidence against a pattern: how often people made the reverse edit, and how long ago they stopped."""
+    years = (end - pattern.span[1]).days / 365.25 if end and pattern.span else 0.0
+    return Evidence(0, 0, reversed=pattern.num_reversed, years=years)
 
 
 def _recorded(
-    named: Sequence[Pattern], old_files: OldFiles, doubts: dict[str, Evidence], store: Store | None, advance: Advance
+    named: Sequence[Pattern], old_files: OldFiles, end: datetime | None, store: Store | None, advance: Advance
 ) -> list[Pattern]:
     """Return the patterns with the evidence for their rules."""
     languages = sorted({pattern.language for pattern in named if pattern.rule})
@@ -213,16 +238,19 @@ def _recorded(
         ruled = [pattern for pattern in named if pattern.rule and pattern.language == language]
         asked = [RuledEdits(each.rule, each.edits) for each in ruled if each.rule]
         for pattern, evidence in zip(ruled, evidence_for(old_files, asked, language, store), strict=True):
-            doubt = doubts[pattern.name]
+            doubt = _doubt(pattern, end)
             said[pattern.name] = replace(doubt, matched=evidence.matched, edited=evidence.edited) if evidence else None
     return [_believed(pattern, said.get(pattern.name)) for pattern in named]
 
 
 def _with_imports(pattern: Pattern, old_files: OldFiles, store: Store | None) -> Pattern:
     """Return a pattern with the imports that come along with its edits, if it has a rule that can bring them."""
-    if pattern.rule is None or pattern.of_imports:
+    if not pattern.rules or pattern.of_imports:
         return pattern
-    return replace(pattern, imports=imports_for(old_files, pattern.edits, store))
+    imports = imports_for(old_files, pattern.edits, store)
+    return replace(
+        pattern, imports=imports, variants=tuple(replace(each, imports=imports) for each in pattern.variants)
+    )
 
 
 def _believed(pattern: Pattern, evidence: Evidence | None) -> Pattern:

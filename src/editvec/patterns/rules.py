@@ -7,13 +7,17 @@ verified rule becomes a pattern without a rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from editvec.core.edit import Edit
 from editvec.data.sampling import spread
 from editvec.diff.signature import signature_of
-from editvec.patterns.grouping import EditGroup, num_authors, num_commits
+from editvec.patterns.grouping import EditGroup, is_sweep, num_authors, num_commits
 from editvec.patterns.naming import Messages, slug_of
-from editvec.patterns.pattern import Pattern
+from editvec.patterns.pattern import Pattern, span_of
+from editvec.patterns.ranking import course_of
+from editvec.patterns.reserved import reason_to_ask
+from editvec.patterns.wording import changed_words, name_change
 from editvec.rules.induction import induce, make_rules
 from editvec.rules.rule import InducedRule, ProseRule
 from editvec.rules.sites import edit_example
@@ -30,21 +34,35 @@ _ROUNDS = 3
 _WITNESSES = 120
 
 
-def rules_of(
-    edits: Sequence[Edit], min_edits: int, min_commits: int
-) -> list[tuple[InducedRule | ProseRule, list[Edit]]]:
+class Limits(NamedTuple):
+    """How often edits must occur to be a pattern."""
+
+    edits: int
+    commits: int
+    sweep: int | None = None
+    """Number of edits in several files from which on a single commit suffices; None if it never does."""
+
+    def allow(self, edits: Sequence[Edit]) -> bool:
+        """Return whether edits occur often enough."""
+        return len(edits) >= self.edits and (num_commits(edits) >= self.commits or is_sweep(edits, self.sweep))
+
+
+RulesOf = Callable[[Sequence[Edit], Limits], list[tuple[InducedRule | ProseRule, list[Edit]]]]
+
+
+def rules_of(edits: Sequence[Edit], limits: Limits) -> list[tuple[InducedRule | ProseRule, list[Edit]]]:
     """Return the verified rules of a group with the edits they reproduce exactly; an edit belongs to one rule only."""
     kept: list[tuple[InducedRule | ProseRule, list[Edit]]] = []
     taken: set[str] = set()
-    for verified in _rounds(edits, taken, min_edits):
+    for verified in _rounds(edits, taken, limits.edits):
         before = len(taken)
         for each in verified:
             support = set(each.verification.support) - taken
             made = [edit for edit in edits if edit.id in support]
-            if each.verification.holds and len(made) >= min_edits and num_commits(made) >= min_commits:
+            if each.verification.holds and limits.allow(made):
                 kept.append((each.rule, made))
                 taken |= support
-        if len(taken) == before or len(edits) - len(taken) < min_edits:
+        if len(taken) == before or len(edits) - len(taken) < limits.edits:
             break
     return kept
 
@@ -70,15 +88,15 @@ def _rounds(edits: Sequence[Edit], taken: set[str], min_edits: int) -> Iterator[
 def patterns_of(
     groups: Sequence[EditGroup],
     edits: Sequence[Edit],
+    limits: Limits,
     *,
-    min_edits: int,
-    min_commits: int,
+    rules_of: RulesOf = rules_of,
     progress: Callable[[int, int, int], None],
 ) -> list[tuple[Pattern, InducedRule | ProseRule | None]]:
     """Return the named patterns of the groups, each with its rule or None.
 
-    Groups with the same rule become one pattern. A group without a rule in which only punctuation changes, such as an
-    additional parameter here and there, is not a pattern.
+    `rules_of` induces the rules of a group. Groups with the same rule become one pattern. A group without a rule in
+    which only punctuation changes, such as an additional parameter here and there, is not a pattern.
     """
     messages = Messages(edits)
     ruled: dict[tuple[str, str, str], tuple[InducedRule | ProseRule, dict[str, Edit]]] = {}
@@ -86,7 +104,7 @@ def patterns_of(
     for number, group in enumerate(groups):
         progress(number, len(groups), len(ruled))
         members = group.edits(edits)
-        found = rules_of(members, min_edits, min_commits)
+        found = rules_of(members, limits)
         if not found and group.signatures[0].names_something:
             bare.append((group, members))
         for rule, made in found:
@@ -105,22 +123,25 @@ def patterns_of(
 
 
 def _pattern(edits: list[Edit], messages: Messages, before: str, after: str, *, support: int) -> Pattern:
-    dates = [edit.source.author_date for edit in edits if edit.source and edit.source.author_date]
-    title = messages.title(edits)
+    named = name_change(before, after, edits[0].language)
     return Pattern(
-        name=slug_of(signature_of(edits[0]), title),
-        title=title,
+        name=slug_of(signature_of(edits[0]), named.words),
+        title=named.words,
+        quotation=messages.quotation(edits, changed_words(before, after)),
+        kind=named.kind,
         words=messages.telling(edits),
         language=edits[0].language,
         before=before,
         after=after,
         edits=tuple(edits),
         num_edits=len(edits),
-        span=(min(dates), max(dates)) if dates else None,
+        span=span_of(edits),
+        course=course_of(edits),
         commits=num_commits(edits),
         authors=num_authors(edits),
         support=support,
         of_imports=is_of_imports(edits[0]),
+        reserved=reason_to_ask(before, after, edits),
     )
 
 

@@ -130,5 +130,9 @@ def verdicts(folder: Path) -> dict[str, JudgedPattern]:
 
 
 def with_verdicts(patterns: Sequence[Pattern], known: Mapping[str, JudgedPattern]) -> list[Pattern]:
-    """Return patterns with what a command said of them."""
-    return [replace(each, judged=known.get(each.id, each.judged)) for each in patterns]
+    """Return patterns with what a command said of them; it holds for their variants too."""
+    judged = [replace(each, judged=known.get(each.id, each.judged)) for each in patterns]
+    return [
+        replace(each, variants=tuple(replace(variant, judged=each.judged) for variant in each.variants))
+        for each in judged
+    ]

@@ -21,7 +21,7 @@ from hashlib import sha256
 from pathlib import Path
 from stat import S_IMODE
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import orjson
@@ -29,8 +29,10 @@ import orjson
 from editvec.core.errors import BadInputError, UserError
 from editvec.core.files import from_json, to_json, write_atomically
 from editvec.core.splice import TextEdit, shrink, splice
-from editvec.rewrite.occurrences import Occurrences
 from editvec.vcs.git import Repository
+
+if TYPE_CHECKING:
+    from editvec.rewrite.occurrences import Occurrences
 
 NAME, UNDO = ".editvec", "undo"
 IGNORE, IGNORE_ALL = ".gitignore", b"*\n"
@@ -323,6 +325,9 @@ def _make_room(folder: Path) -> None:
 
 def _written(before: bytes, after: bytes, edits: Sequence[TextEdit]) -> Iterator[WrittenEdit]:
     """Yield the edits as they can be found in `after`."""
+    # NumPy is loaded only when something is written, so that the language server starts without it.
+    from editvec.rewrite.occurrences import Occurrences
+
     old, new = Occurrences(before), Occurrences(after)
     shift = 0
     for edit in edits:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,11 @@ class Gathered:
     hypotheses: list[EditHypothesis]
     matches: list[EditMatch]
     features: NDArray[np.float32]
+
+    @cached_property
+    def num_lines(self) -> int:
+        """Return the number of lines with matches; hypotheses can propose several edits of a line."""
+        return len({(each.file.path, each.line) for each in self.matches})
 
 
 def gather(

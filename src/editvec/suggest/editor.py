@@ -27,7 +27,7 @@ from editvec.syntax.token import decode
 from editvec.syntax.treesitter import Parsed
 from editvec.vcs.worktree import File
 
-_JUDGES = 12
+MAX_TRIALS = 12
 """Maximum number of edits that are left out in turn, to test the vectors of the others on them."""
 _LEAST_RIGHT = 3
 _PRECISION = 0.9
@@ -68,7 +68,7 @@ def calibrate(editor: FewShotEditor, edits: Sequence[Edit], demonstrations: Demo
     is. A few edits do not show how low a right answer may score, so the threshold is doubled (scores are logarithms),
     but not set below the score of the next wrong answer.
     """
-    judges = spread(range(len(edits)), _JUDGES) if len(edits) > 1 else []
+    judges = spread(range(len(edits)), MAX_TRIALS) if len(edits) > 1 else []
     asked, wanted, others = [], [], []
     allowed_changes = 2 * len(judges) * [frozenset(map(editor.changed_tokens, edits))]
     for judge in judges:

@@ -24,6 +24,7 @@ _T = TypeVar("_T")
 _FAR = 12
 """Maximum number of tokens that are compared on each side."""
 _MAX_PARENTS = 8
+_MAX_LINE = 400
 _MAX_HEADER = 400
 """Maximum number of lines above a place in which its block's header is looked for."""
 
@@ -112,9 +113,12 @@ class Spot:
 
     @cached_property
     def lines(self) -> tuple[list[bytes], frozenset[bytes], frozenset[bytes], frozenset[bytes]]:
-        """Return the tokens of the line, and the distinct tokens of the line and of those above and below it."""
-        tokens = self.lexed.line(self.line).texts
-        above, below = self.lexed.line(self.line - 1).texts, self.lexed.line(self.line + 1).texts
+        """Return the tokens of the line, and the distinct tokens of the line and of those above and below it.
+
+        Of very long lines, only the first tokens count: they would be compared once for each place.
+        """
+        tokens = self.lexed.line(self.line).texts[:_MAX_LINE]
+        above, below = (self.lexed.line(self.line + step).texts[:_MAX_LINE] for step in (-1, 1))
         return tokens, frozenset(tokens), frozenset(above), frozenset(below)
 
     @cached_property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from editvec.suggest.features import FEATURES
@@ -36,7 +35,7 @@ def reasons_of(gathered: Gathered, match: EditMatch) -> list[str]:
         reasons.append("same file")
     elif value("most_same_folder"):
         reasons.append("same folder")
-    number = round(math.expm1(value("num_matches")))
+    number = gathered.num_lines
     reasons.append("the only match" if number == 1 else f"one of {number} matches")
     if value("added_near") == 1 and value("only_inserts"):
         reasons.append("the new words are nearby already")

@@ -60,7 +60,7 @@ class LearnedPatterns:
             self.folder, self._stamp = folder, None
 
     def patterns(self) -> list[Pattern]:
-        """Return the patterns that have a verified rule and evidence.
+        """Return the patterns and variants that have a verified rule and evidence.
 
         Raises:
             UserError: The folder is damaged.
@@ -68,7 +68,7 @@ class LearnedPatterns:
         stamp = stamp_of(self.folder / PATTERNS)
         if stamp != self._stamp:
             learned = load(self.folder) if stamp else []
-            self._patterns = [each for each in learned if each.rule and each.evidence]
+            self._patterns = [rule for each in learned for rule in each.rules if rule.evidence]
             self._stamp = stamp
             self.num_reads += 1
         return self._patterns

@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 from editvec.core.edit import Edit
 from editvec.diff import Tag, align
+from editvec.patterns.document import LearnedFrom
 from editvec.patterns.pattern import Pattern
 from editvec.patterns.pipeline import Learned
+from editvec.patterns.ranking import section_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -67,9 +69,13 @@ def render(
     return _template().render(
         about=about,
         live=live,
-        patterns=[_shown(pattern, number, dates) for number, pattern in enumerate(patterns, 1)],
+        patterns=[
+            _shown(pattern, number, dates) | {"heading": _heading(patterns, number)}
+            for number, pattern in enumerate(patterns, 1)
+        ],
+        restricted=_restricted(about.get("learned_from")),
         due=sum(len(pattern.suggestions) for pattern in patterns),
-        verified=sum(pattern.rule is not None for pattern in patterns),
+        verified=sum(bool(pattern.rules) for pattern in patterns),
         languages=sorted({pattern.language for pattern in patterns}),
         authors=authors.most_common(12),
         bars=_bars(dates, min(dates), max(dates)) if dates else [],
@@ -99,6 +105,9 @@ def _shown(pattern: Pattern, number: int, history: Sequence[datetime]) -> dict[s
     return {
         "number": number,
         "pattern": pattern,
+        "title": [(text, at % 2 == 1) for at, text in enumerate(pattern.title.split("`")) if text],
+        "is_due": any(rule.is_due() for rule in pattern.rules),
+        "num_left": sum(rule.evidence.left for rule in pattern.rules if rule.evidence),
         "first": first,
         "last": last,
         "bars": _bars(dates, first, last) if dates and first and last else [],
@@ -109,6 +118,24 @@ def _shown(pattern: Pattern, number: int, history: Sequence[datetime]) -> dict[s
         ],
         "more_suggestions": max(0, len(pattern.suggestions) - _SUGGESTIONS),
     }
+
+
+def _heading(patterns: Sequence[Pattern], number: int) -> str:
+    """Return the heading above a pattern; empty if it follows one of the same section."""
+    section = section_of(patterns[number - 1])
+    if section is None or (number > 1 and section_of(patterns[number - 2]) is section):
+        return ""
+    return section.value
+
+
+def _restricted(learned_from: LearnedFrom | None) -> str:
+    """Return in words what a run was restricted to; empty if it was not."""
+    if learned_from is None:
+        return ""
+    parts = [("commits since", learned_from.since), ("commits until", learned_from.until)]
+    parts += [("the range", learned_from.range)]
+    parts += [("edits of", ", ".join(learned_from.authors)), ("files below", ", ".join(learned_from.paths))]
+    return ", ".join(f"{name} {value}" for name, value in parts if value)
 
 
 def _example(edit: Edit) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def sarif(
         "rules": [
             {
                 "id": pattern.name,
-                "shortDescription": {"text": pattern.title or pattern.name},
+                "shortDescription": {"text": pattern.title},
                 "fullDescription": {"text": f"{pattern.before} → {pattern.after}"},
             }
             for pattern in shown
@@ -86,7 +86,7 @@ def _result(pattern: Pattern, number: int, suggestion: Suggestion, project: Proj
         "ruleId": pattern.name,
         "ruleIndex": number,
         "level": _LEVELS[severity_of(pattern, project)],
-        "message": {"text": f"{pattern.title or pattern.name}: {suggestion.why}"},
+        "message": {"text": f"{pattern.title}: {suggestion.why}"},
         "locations": [{"physicalLocation": {"artifactLocation": file, "region": region}}],
         "fixes": [{"artifactChanges": [{"artifactLocation": file, "replacements": [change, *imports]}]}],
         "rank": round(100 * suggestion.confidence, 1),
