@@ -7,7 +7,7 @@ DEMO := demo
 TESTS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test laws check lint types docs model bench extension clean
+.PHONY: help demo test laws check lint types docs model data bench extension clean
 
 help: ## Show the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
@@ -61,6 +61,9 @@ docs: $(BIN)/editvec ## Build the documentation site into site/
 
 model: $(VENV)/.dev ## Train the model in the package again: make model EDITVEC_DATA=path/to/the/data (hours)
 	$(BIN)/python model/build.py --work runs/packaged $(if $(EDITVEC_DATA),--data "$(EDITVEC_DATA)")
+
+data: $(VENV)/.dev ## Mine the training data again: make data CLONES=path/to/clones EDITVEC_DATA=path/to/the/data (hours)
+	$(BIN)/python model/data.py --clones $(CLONES) --data "$(EDITVEC_DATA)" --out runs/data
 
 bench: $(VENV)/.bench ## Measure mining: make bench REPO=path/to/a/clone
 	$(BIN)/python benchmarks/mine.py $(REPO)

@@ -1,22 +1,27 @@
-"""Compute what a closed vocabulary can write at most.
+"""Compute what a vocabulary can write at most.
 
 This is the share of edits whose `after` consists only of tokens that are in the vocabulary, in before or in the
-context. Training cannot exceed it; a larger vocabulary can. The table compares vocabularies of several sizes, with and
-without copying.
+context. Training cannot exceed it; a larger vocabulary can, and so can pieces. The first table compares vocabularies of
+several sizes, with and without copying. The second one adds pieces, and shows how long the targets become.
 
     python benchmarks/ceiling.py data/githubedits/train.jsonl.gz data/githubedits/test.jsonl.gz
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from editvec.core.edit import Edit
 from editvec.data import edit_files
 from editvec.neural import vocab
+from editvec.neural.examples import Exampler
 
 _SIZES = (0, 2_000, 5_000, 10_000, 20_000, 40_000, 80_000, 10**9)
+_WITH_PIECES = ((10_000, 0), (10_000, 2_000), (32_000, 0), (32_000, 2_000), (32_000, 4_000), (32_000, 8_000))
+"""Vocabularies of the second table: their sizes, and the numbers of learned pieces."""
 
 
 @click.command()
@@ -47,6 +52,21 @@ def main(train: Path, test: Path, min_count: int) -> None:
         shares = [sum(rank <= size for rank in found) / len(edits) for found in ranks.values()]
         name = "all" if size == _SIZES[-1] else f"{size:,}"
         click.echo(name.rjust(9) + "".join(f"{share:22.2%}" for share in shares))
+    click.echo(f"\n{'size':>9}{'pieces':>9}{'can be written':>17}{'choices a token':>18}{'pieces a spelled token':>25}")
+    for size, num_pieces in _WITH_PIECES:
+        _print_pieces(vocab.build(counts, size=size, min_count=min_count, num_pieces=num_pieces), edits, num_pieces)
+
+
+def _print_pieces(words: vocab.Vocab, edits: Sequence[Edit], num_pieces: int) -> None:
+    """Print what a vocabulary with pieces can write, and how long it takes."""
+    exampler = Exampler(words, max_tokens=10**6)
+    examples = exampler.all(edits)
+    share = sum(map(exampler.can_write, examples)) / len(edits)
+    tokens = sum(len(example.after) for example in examples)
+    choices = sum(len(example.symbols) or len(example.after) for example in examples)
+    spelled = sum(int((example.symbols == words.num_words).sum()) for example in examples)
+    pieces = f"{(choices - tokens) / spelled:25.2f}" if spelled else f"{'–':>25}"
+    click.echo(f"{len(words.tokens):9,}{num_pieces:9,}{share:17.2%}{choices / tokens:18.3f}{pieces}")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def main(work: Path, data: Path | None, clones: Path | None, pack_only: bool) ->
     """Make the model."""
     run = work / "run"
     if not pack_only:
-        sources = tomllib.loads((HERE / "sources.toml").read_text())
+        sources = tomllib.loads((HERE / "packaged.toml").read_text())
         files = Files(work / "train.parquet", work / "dev.parquet")
         if not files.train.exists():
             _mix(list(_parts(sources, work, data, clones)), sources["seed"], files)

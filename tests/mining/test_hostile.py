@@ -482,5 +482,7 @@ def test_a_date_means_something(repo: Repo) -> None:
     assert len(git.list_commits(repository, since="2020-09-14 00:00 +0000")) == 1
     assert len(git.list_commits(repository, until="2020-09-14 00:00 +0000")) == 1
     assert len(git.list_commits(repository, since="20 years ago", until="now")) == 2
+    newest = git.list_commits(repository, newest=1)
+    assert newest == git.list_commits(repository)[-1:]
     with pytest.raises(GitError, match="does not understand this date"):
         git.list_commits(repository, since="whenever")

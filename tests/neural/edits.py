@@ -89,7 +89,7 @@ def small_model(edits: list[Edit], *, seed: int = 0, scale: float | None = None,
     config = small_config(**settings)
     grammar = learn([each for made in edits for each in edit_trees(made)]) if needs_trees(config) else None
     counts = vocab.count_tokens(edits, lowercase=config.lowercase)
-    words = vocab.build(counts, size=config.vocab_size, min_count=config.min_count)
+    words = vocab.build(counts, size=config.vocab_size, min_count=config.min_count, num_pieces=config.num_pieces)
     model = EditModel(config, words, grammar)
     model.network.initialise(seed)
     # Far from uniform, so that a wrong score shows; but a graph network takes many steps with the same weights, and

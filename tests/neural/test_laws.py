@@ -49,6 +49,9 @@ SWITCHES: tuple[dict[str, bool | int], ...] = (
     {"head_size": 3, "vocab_size": 25, "copy": False},
     {"vocab_size": 12},
     {"vocab_size": 12, "unknown_slots": 3, "tied": True, "changed_only": True},
+    {"vocab_size": 12, "num_pieces": 20},
+    {"vocab_size": 12, "num_pieces": 20, "copy": False, "residual": True},
+    {"vocab_size": 12, "num_pieces": 20, "unknown_slots": 3, "tied": True, "token_skip": 2, "head_size": 7},
 )
 
 
@@ -64,7 +67,7 @@ def _choices(model: EditModel, example: Example) -> list[int]:
         return token if model.config.copy or token < len(model.vocab) else UNKNOWN
 
     if example.steps is None:
-        return [named(token) for token in example.after.tolist()]
+        return [named(token) for token in (example.symbols if len(example.symbols) else example.after).tolist()]
     editor = model.network.editor
     assert isinstance(editor, Graph2TreeEditor)
     first: dict[int, int] = {}

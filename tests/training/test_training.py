@@ -160,7 +160,8 @@ def test_ctrl_c_saves_and_says_how_to_go_on(files: Files, tmp_path: Path) -> Non
 
 
 def test_two_processes_follow_one(files: Files, tmp_path: Path) -> None:
-    (tmp_path / "c.toml").write_text(config.dumps(_config(dropout=0.0, learning_rate=1e-3, precision="float32")))
+    settings = _config(dropout=0.0, learning_rate=1e-3, precision="float32", vocab_size=12, num_pieces=20)
+    (tmp_path / "c.toml").write_text(config.dumps(settings))
     arguments = _command("--train", files.train, "--dev", files.dev, "--config", tmp_path / "c.toml", "-o")
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     subprocess.run([*arguments, str(tmp_path / "one")], check=True, capture_output=True, env=environment)
@@ -359,11 +360,19 @@ def test_a_run_can_begin_as_another_model(files: Files, tmp_path: Path) -> None:
     on = editvec.load(tmp_path / "on")
     assert on.vocab.ids == first.vocab.ids
     assert on.config == first.config
-    others = on.network.named_arrays()
-    for name, one in first.network.named_arrays().items():
+    before, others = first.network.named_arrays(), on.network.named_arrays()
+    for name, one in before.items():
         np.testing.assert_allclose(one, others[name], atol=1e-5, err_msg=name)
     assert _metrics(tmp_path / "on")[0]["loss"] < _metrics(tmp_path / "first")[0]["loss"]
     assert not (tmp_path / "on" / "init.safetensors").exists()
+    train(tmp_path / "open", files, _config(epochs=1, learning_rate=1e-9, num_pieces=20), init=first)
+    opened = editvec.load(tmp_path / "open")
+    assert opened.vocab.tokens == first.vocab.tokens
+    assert opened.vocab.pieces is not None
+    others = opened.network.named_arrays()
+    assert {name for name in others if "pieces" in name or "speller" in name} == others.keys() - before.keys()
+    for name, one in before.items():
+        np.testing.assert_allclose(one, others[name], atol=1e-5, err_msg=name)
 
 
 def test_another_editor_learns_from_vectors_that_stay(files: Files, tmp_path: Path) -> None:

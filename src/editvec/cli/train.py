@@ -29,7 +29,7 @@ _PLAIN_EVERY = 30.0
 @click.option("--editor", help="Editor: seq2seq or graph2tree.")
 @click.option("--recipe", default="default", show_default=True, help="Settings to start from: default or iclr19.")
 @click.option("--config", type=click.Path(path_type=Path), help="TOML file with settings, instead of a recipe.")
-@click.option("--init", help="Model to start from (a folder, or packaged); its sizes and vocabulary are kept.")
+@click.option("--init", help="Model to start from (a folder, or packaged); sizes and tokens stay, pieces can be added.")
 @click.option("--resume", is_flag=True, help="Continue the run in the folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def train(out: Path, as_json: bool, **options: Any) -> None:

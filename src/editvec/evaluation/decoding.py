@@ -17,7 +17,7 @@ from editvec.neural.batch import by_length
 from editvec.neural.candidate import Candidate
 from editvec.neural.examples import Example, NoTreeError, TooLongError
 from editvec.neural.model import EditModel
-from editvec.neural.vocab import UNKNOWN, read_tokens
+from editvec.neural.vocab import read_tokens
 
 _WINDOW = 2048
 _EDITS, _TOKENS = 64, 8192
@@ -195,8 +195,6 @@ def _answer(
     # token that the model cannot write counts as wrong, whatever the true token is.
     truth = read_tokens(edit, lowercase=model.config.lowercase)[1]
     written = [candidate.tokens for candidate in found]
-    reach = example.after < len(model.vocab) if not model.config.copy else True
-    writable = bool(((example.after != UNKNOWN) & reach).all())
     return Answer(
         edit=edit,
         candidates=tuple(found),
@@ -205,7 +203,7 @@ def _answer(
         log_prob=log_prob,
         num_tokens=len(truth),
         seen=seen is not None and edit in seen,
-        writable=writable,
+        writable=model.exampler.can_write(example),
     )
 
 

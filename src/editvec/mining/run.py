@@ -81,6 +81,8 @@ class MiningRequest:
     revisions: tuple[str, ...] = ()
     since: str | None = None
     until: str | None = None
+    newest: int | None = None
+    """Maximum number of commits; the newest ones are mined."""
     workers: int = 0
     """Number of worker processes; 0 means one per core."""
     resume: bool = True
@@ -117,7 +119,11 @@ def edits(request: MiningRequest, report: MiningReport, progress: Advance = igno
 def lines(request: MiningRequest, report: MiningReport, progress: Advance = ignore) -> Iterator[bytes]:
     """Yield the mined edits as native lines in the order of history; the report is complete after the last one."""
     commits = git.list_commits(
-        request.task.repository, revisions=request.revisions, since=request.since, until=request.until
+        request.task.repository,
+        revisions=request.revisions,
+        since=request.since,
+        until=request.until,
+        newest=request.newest,
     )
     with _store(request) as store:
         given = 0

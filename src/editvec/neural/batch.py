@@ -8,7 +8,7 @@ target can be copied, is computed on first use.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from editvec.neural.examples import NOWHERE, TAGS, Example, Ids
 from editvec.neural.grammar import SourceTree
 from editvec.neural.layers.packing import Edges, Ints
+from editvec.neural.names import NamePieces, gather_names, stack_names
 from editvec.neural.tree_examples import NO_CHOICE, NO_FORM, ActionSteps, TreePair
 from editvec.neural.vocab import PAD
 
@@ -34,6 +35,8 @@ class Ragged:
 
     ids: Ints  # [batch, longest], int64
     lengths: Ints  # [batch], int64, at least 1
+    names: NamePieces | None = None
+    """The tokens outside the vocabulary that the ids stand for, if there are pieces."""
 
     @property
     def longest(self) -> int:
@@ -109,16 +112,18 @@ class TargetBatch:
     source: SourceBatch
     actions: tuple[ActionSteps, ...]
     """The actions of each example, if the examples have them."""
+    symbols: Ragged
+    """What is written token by token or piece by piece; without pieces, `after`."""
 
     @cached_property
     def from_before(self) -> Copies:
-        """Return the positions in before that hold the tokens of `after`."""
-        return _copies(self.after, self.source.before)
+        """Return the positions in before that hold the tokens of `symbols`."""
+        return _copies(self.symbols, self.source.before)
 
     @cached_property
     def from_context(self) -> Copies:
-        """Return the positions in the context that hold the tokens of `after`."""
-        return _copies(self.after, self.source.context)
+        """Return the positions in the context that hold the tokens of `symbols`."""
+        return _copies(self.symbols, self.source.context)
 
     @cached_property
     def steps(self) -> StepBatch | None:
@@ -181,15 +186,17 @@ def stack(*parts: Ragged) -> Ragged:
     """Return the sequences of all parts in one table, part after part."""
     longest = max(part.longest for part in parts)
     ids = [np.pad(part.ids, ((0, 0), (0, longest - part.longest)), constant_values=PAD) for part in parts]
-    return Ragged(np.concatenate(ids), np.concatenate([part.lengths for part in parts]))
+    names = stack_names([(part.names, len(part.lengths)) for part in parts])
+    return Ragged(np.concatenate(ids), np.concatenate([part.lengths for part in parts]), names)
 
 
 def collate_source(examples: Sequence[Example]) -> SourceBatch:
     """Return the part of the examples that an editor may read."""
     trees = [example.trees for example in examples if example.trees is not None]
+    names = gather_names([each.spellings for each in examples], [len(each.unknown) for each in examples])
     return SourceBatch(
-        _pad([example.before for example in examples]),
-        _pad([example.context for example in examples]),
+        replace(_pad([example.before for example in examples]), names=names),
+        replace(_pad([example.context for example in examples]), names=names),
         _source_graph(trees) if trees else None,
         tuple(example.source for example in examples if example.source is not None),
     )
@@ -201,10 +208,15 @@ def collate(examples: Sequence[Example], *, changed_only: bool = False) -> Batch
     With `changed_only`, the alignment contains only the changed positions.
     """
     source = collate_source(examples)
+    counts = [len(example.unknown) + len(example.coined) for example in examples]
+    names = gather_names([example.spellings for example in examples], counts)
+    after = replace(_pad([example.after for example in examples]), names=names)
+    symbols = [example.symbols for example in examples]
     target = TargetBatch(
-        _pad([example.after for example in examples]),
+        after,
         source,
         tuple(example.steps for example in examples if example.steps is not None),
+        _pad(symbols) if len(symbols[0]) else after,
     )
     kept = [example.tags != 0 if changed_only else slice(None) for example in examples]
     pairs = list(zip(examples, kept, strict=True))

@@ -29,6 +29,9 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     editor: str = "seq2seq"
     vocab_size: Count = 10_000
     min_count: Count = 2
+    num_pieces: OptionalCount = 0
+    """Maximum number of learned pieces, of which tokens outside the vocabulary are read and written. With 0, such
+    tokens can only be copied."""
     lowercase: bool = False
     max_tokens: Count = 100
     """Maximum tokens of before and of after. Training skips longer edits; other commands refuse them."""

@@ -3,14 +3,16 @@
 Ids from `len(vocab)` on stand for the edit's own tokens outside the vocabulary: `len(vocab) + i` is `unknown[i]`, in
 the order of first occurrence in before and the context. So two positions hold the same token exactly if their ids are
 equal, and copies are found by comparing numbers. A token of `after` that is not in the vocabulary, before or the
-context is UNKNOWN: no model can write it.
+context is UNKNOWN: no model can write it. If the vocabulary has pieces, such a token is coined instead: its id follows
+those of `unknown`, and the editor writes it piece by piece.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +22,19 @@ from editvec.core.errors import UserError
 from editvec.diff import Alignment, Tag, align
 from editvec.diff.signature import Signature, signature_between
 from editvec.neural.grammar import Grammar, SourceTree, UnseenError, before_tree, edit_trees
+from editvec.neural.pieces import CLOSE
 from editvec.neural.tree_examples import ActionSteps, TreePair, pair_of, steps_of
 from editvec.neural.vocab import END, PLACE, UNKNOWN, Vocab, read_tokens
 
 Ids = NDArray[np.int32]
+_Lookup = Callable[[str], int | None]
 
 TAGS = (Tag.EQUAL, Tag.REPLACED, Tag.ADDED, Tag.REMOVED)
 _TAG_IDS = {tag: at for at, tag in enumerate(TAGS)}
+_NEVER_FORGOTTEN = 1000
+"""Tokens with a lower id, which are the most frequent ones, are never taken for unknown."""
+_MOST_WRITTEN = 32
+"""Maximum number of pieces of a token that an editor writes."""
 NOWHERE = -1
 """In an alignment, the index on a side that has no token at a position."""
 
@@ -49,6 +57,12 @@ class Example:
     aligned_after: Ids
     signatures: Ids
     """A hash of its signature, if edits of this signature can be learned from one another; otherwise empty."""
+    coined: Tokens = ()
+    """The tokens of `after` that are neither in the vocabulary nor in `unknown`, if there are pieces."""
+    spellings: Ids = field(default_factory=lambda: _array([]))
+    """The pieces of the tokens in `unknown` and `coined`, each ended by CLOSE; empty if there are no pieces."""
+    symbols: Ids = field(default_factory=lambda: _array([]))
+    """What an editor writes: `after`, with pieces and CLOSE for each coined token; empty if it writes no pieces."""
     trees: TreePair | None = None
     """Both trees, for models that read trees."""
     steps: ActionSteps | None = None
@@ -84,6 +98,10 @@ class Exampler:
     """Whether examples have the hash of their signature, which only training uses."""
     parsed: bool = False
     """Whether to use tree-sitter's trees even if the data came with trees."""
+    copy: bool = True
+    """Whether the editor copies tokens. If not, and if there are pieces, it writes all unknown tokens with them."""
+    forget: float = 0.0
+    """Share of the rarer tokens of the vocabulary that an example takes for unknown, which only training uses."""
 
     def __call__(self, edit: Edit, *, with_after: bool = True) -> Example:
         """Return the example of an edit; without `with_after`, only of what an editor may see of it.
@@ -102,24 +120,29 @@ class Exampler:
                     f"{self.max_tokens} (max_tokens). Give a shorter edit."
                 )
         unknown: dict[str, int] = {}
-        before_ids = [*self._source_ids(before, unknown), END]
+        known = self._known(edit)
+        before_ids = [*self._source_ids(before, known, unknown), END]
         if not self.context:
             above = below = ()
         half = self.max_context // 2
         room = (max(half, self.max_context - len(below)), max(half, self.max_context - len(above)))
         above, below = above[max(0, len(above) - room[0]) :], below[: room[1]]
-        context_ids = [*self._source_ids(above, unknown), PLACE, *self._source_ids(below, unknown)]
-        known = self.vocab.ids
+        context_ids = [
+            *self._source_ids(above, known, unknown),
+            PLACE,
+            *self._source_ids(below, known, unknown),
+        ]
         aligned = align(before, after)
         trees, steps, source = self._trees(
-            edit, aligned, lambda token: known.get(token) or unknown.get(token, UNKNOWN), with_after
+            edit, aligned, lambda token: known(token) or unknown.get(token, UNKNOWN), with_after
         )
         tags, aligned_before, aligned_after = _positions(aligned)
+        written = self._written_ids(after, known, unknown)
         return Example(
             before=_array(before_ids),
             context=_array(context_ids),
             unknown=tuple(unknown),
-            after=self._after_ids(after, unknown),
+            after=written.after,
             tags=tags,
             aligned_before=aligned_before,
             aligned_after=aligned_after,
@@ -127,6 +150,9 @@ class Exampler:
             trees=trees,
             steps=steps,
             source=source,
+            coined=written.coined,
+            spellings=written.spellings,
+            symbols=written.symbols,
         )
 
     def answered(self, example: Example, after: Tokens) -> Example:
@@ -134,9 +160,10 @@ class Exampler:
         unknown = {token: len(self.vocab) + at for at, token in enumerate(example.unknown)}
         aligned = align(self.written(example.before.tolist(), example), after)
         tags, aligned_before, aligned_after = _positions(aligned)
+        written = self._written_ids(after, self.vocab.ids.get, unknown)
         return replace(
             example,
-            after=self._after_ids(after, unknown),
+            after=written.after,
             tags=tags,
             aligned_before=aligned_before,
             aligned_after=aligned_after,
@@ -144,12 +171,53 @@ class Exampler:
             trees=None,
             steps=None,
             source=None,
+            coined=written.coined,
+            spellings=written.spellings,
+            symbols=written.symbols,
         )
 
-    def _after_ids(self, after: Tokens, unknown: Mapping[str, int]) -> Ids:
-        """Return the ids of an `after`, with END."""
-        known = self.vocab.ids
-        return _array([*(known.get(token) or unknown.get(token, UNKNOWN) for token in after), END])
+    def _known(self, edit: Edit) -> _Lookup:
+        """Return the function that returns the id of a token in the vocabulary, or None."""
+        ids = self.vocab.ids
+        if not self.forget:
+            return ids.get
+
+        def known(token: str) -> int | None:
+            identity = ids.get(token)
+            if identity is None or identity < _NEVER_FORGOTTEN:
+                return identity
+            digest = blake2b(f"{edit.id}\0{token}".encode("utf-8", "surrogatepass"), digest_size=4).digest()
+            return None if int.from_bytes(digest) < self.forget * 2**32 else identity
+
+        return known
+
+    def _written_ids(self, after: Tokens, known: _Lookup, unknown: Mapping[str, int]) -> _Written:
+        """Return an `after` as ids and as symbols, given the ids of the unknown tokens of its source."""
+        pieces = self.vocab.pieces
+        if pieces is None:
+            ids = [known(token) or unknown.get(token, UNKNOWN) for token in after]
+            return _Written(_array([*ids, END]), (), _array([]), _array([]))
+        every = dict(unknown)
+        ids, symbols = [], []
+        for token in after:
+            identity = known(token)
+            if is_other := identity is None:
+                identity = every.setdefault(token, len(self.vocab) + len(every))
+            ids.append(identity)
+            copied = token in unknown and self.copy
+            symbols += self._spelled(pieces.split(token)) if is_other and not copied else [identity]
+        return _Written(
+            _array([*ids, END]),
+            tuple(every)[len(unknown) :],
+            _array([piece for token in every for piece in (*pieces.split(token), CLOSE)]),
+            _array([] if self.actions else [*symbols, END]),
+        )
+
+    def _spelled(self, pieces: Sequence[int]) -> list[int]:
+        """Return the symbols of a token that is written piece by piece."""
+        if not 0 < len(pieces) <= _MOST_WRITTEN:
+            return [UNKNOWN]
+        return [self.vocab.num_words + piece for piece in (*pieces, CLOSE)]
 
     def _trees(
         self, edit: Edit, alignment: Alignment, id_of: Callable[[str], int], with_after: bool
@@ -175,29 +243,53 @@ class Exampler:
         return [self(edit) for edit in edits]
 
     def written(self, ids: Sequence[int], example: Example) -> Tokens:
-        """Return the tokens of ids up to END; the ids are an example's `after` or a model's output."""
-        tokens = []
+        """Return the tokens of ids up to END; the ids are an example's `after` or `symbols`, or a model's output."""
+        tokens: list[str] = []
+        first, pieces = self.vocab.num_words, self.vocab.pieces
+        open_pieces: list[int] = []
         for identity in ids:
             if identity == END:
                 break
-            tokens.append(self.token(identity, example))
+            if pieces is None or not first <= identity < len(self.vocab):
+                tokens.append(self.token(identity, example))
+            elif identity != first + CLOSE:
+                open_pieces.append(identity - first)
+            else:
+                tokens.append(pieces.join(open_pieces))
+                open_pieces = []
         return tuple(tokens)
 
     def token(self, identity: int, example: Example) -> str:
         """Return the token of an id."""
         size = len(self.vocab)
-        return example.unknown[identity - size] if identity >= size else self.vocab.token(identity)
+        return (*example.unknown, *example.coined)[identity - size] if identity >= size else self.vocab.token(identity)
 
-    def _source_ids(self, tokens: Tokens, unknown: dict[str, int]) -> list[int]:
+    def can_write(self, example: Example) -> bool:
+        """Return whether the editor has a way to write each token of `after`."""
+        if len(example.symbols):
+            return UNKNOWN not in example.symbols
+        reach = len(self.vocab) + len(example.unknown) if self.copy else self.vocab.num_words
+        return bool(((example.after != UNKNOWN) & (example.after < reach)).all())
+
+    def _source_ids(self, tokens: Tokens, known: _Lookup, unknown: dict[str, int]) -> list[int]:
         """Return the ids of tokens; tokens outside the vocabulary are added to `unknown`."""
-        known, size = self.vocab.ids, len(self.vocab)
+        size = len(self.vocab)
         ids = []
         for token in tokens:
-            identity = known.get(token)
+            identity = known(token)
             if identity is None:
                 identity = unknown.setdefault(token, size + len(unknown))
             ids.append(identity)
         return ids
+
+
+class _Written(NamedTuple):
+    """What an editor should write, as parts of an `Example`."""
+
+    after: Ids
+    coined: Tokens
+    spellings: Ids
+    symbols: Ids
 
 
 def _positions(aligned: Alignment) -> tuple[Ids, Ids, Ids]:

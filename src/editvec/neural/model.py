@@ -66,8 +66,9 @@ class EditModel:
             grammar=grammar,
             actions=editor_class(config).needs_trees,
             parsed=config.trees == "parsed",
+            copy=config.copy,
         )
-        self.network = EditNetwork(config, len(vocab), grammar)
+        self.network = EditNetwork(config, vocab.sizes, grammar)
         self.second: EditModel | None = None
         """A model with the same reader and encoder and another editor, which also writes when an edit is made like
         other edits."""
@@ -81,7 +82,7 @@ class EditModel:
     def digest(self) -> str:
         """Return a digest of all that edit vectors depend on: weights, vocabulary, kinds of nodes, config."""
         kinds = None if self.grammar is None else tuple(self.grammar.kind_numbers)
-        hashed = blake2b(repr((self.config, self.vocab.tokens, kinds)).encode(), digest_size=16)
+        hashed = blake2b(repr((self.config, self.vocab, kinds)).encode(), digest_size=16)
         for name, values in sorted(self.network.named_arrays().items()):
             if not name.startswith("editor."):
                 hashed.update(name.encode() + np.ascontiguousarray(values).tobytes())

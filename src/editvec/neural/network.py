@@ -15,19 +15,20 @@ from editvec.neural.grammar import Grammar
 from editvec.neural.layers.layer import Layer, Linear, Weight, identity, nothing
 from editvec.neural.reading import Reader, TokenEmbedding
 from editvec.neural.search import Hypothesis, beam_search
+from editvec.neural.vocab import VocabSizes
 
 
 class EditNetwork(Layer):
-    """The network that a config describes, for `num_known` ids of a vocabulary, with a grammar if it reads trees."""
+    """The network that a config describes, for a vocabulary of some sizes, with a grammar if it reads trees."""
 
-    def __init__(self, config: ModelConfig, num_known: int, grammar: Grammar | None = None) -> None:
+    def __init__(self, config: ModelConfig, sizes: VocabSizes, grammar: Grammar | None = None) -> None:
         self.context = config.context
         num_kinds = 0 if grammar is None else 1 + len(grammar.kind_numbers)
-        self.reader = _reader(config, num_known)
-        self.encoder = build_encoder(config, num_known, num_kinds)
+        self.reader = _reader(config, sizes)
+        self.encoder = build_encoder(config, sizes, num_kinds)
         self.shared = config.shared_reader
         if self.encoder.reads and not self.shared:
-            self.encoder_reader = _reader(config, num_known)
+            self.encoder_reader = _reader(config, sizes)
         self.editor = build_editor(config, self.reader, self.encoder.edit_dim, grammar)
         self.transfer_layer = config.transfer_layer
         if config.transfer_layer:
@@ -83,9 +84,9 @@ class EditNetwork(Layer):
         return beam_search(steps, num_sources=len(vectors), width=k, max_steps=self.max_steps, margin=margin)
 
 
-def _reader(config: ModelConfig, num_known: int) -> Reader:
+def _reader(config: ModelConfig, sizes: VocabSizes) -> Reader:
     """Return a new reader for a config."""
     embedding = TokenEmbedding(
-        num_known=num_known, num_slots=config.unknown_slots, dim=config.embed_dim, dropout=config.embed_dropout
+        sizes=sizes, num_slots=config.unknown_slots, dim=config.embed_dim, dropout=config.embed_dropout
     )
     return Reader(embedding=embedding, residual=config.residual)

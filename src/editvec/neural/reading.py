@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from editvec.neural.arrays import Array, Ints, dropout
+from editvec.neural.arrays import Array, Ints, dropout, is_learning, place, replace, scatter_add, take
 from editvec.neural.batch import Batch, Ragged, SourceBatch, stack
 from editvec.neural.layers.layer import Embedding, Layer
 from editvec.neural.layers.recurrent import BiLSTM
-from editvec.neural.vocab import UNKNOWN
+from editvec.neural.layers.speller import rolled
+from editvec.neural.names import NO_PIECE, NamePieces
+from editvec.neural.vocab import UNKNOWN, VocabSizes
 
 
 class Read(NamedTuple):
@@ -32,24 +34,64 @@ class Reading(NamedTuple):
     context: Read | None = None
 
 
+class Spelled(NamedTuple):
+    """The embeddings of names, and where each row of a batch has its own."""
+
+    table: Array  # [names, dim]
+    starts: Ints  # [rows]
+
+    def at(self, rows: Ints) -> Spelled:
+        """Return the names of some rows."""
+        return Spelled(self.table, self.starts[rows])
+
+
 class TokenEmbedding(Layer):
     """A layer that maps ids to embeddings.
 
-    Ids from `num_known` on are tokens outside the vocabulary. They have `num_slots` embeddings, in the order of their
-    first occurrence in an edit. Without slots, all of them have the embedding of UNKNOWN.
+    The ids are first those of `num_words` words, then those of `num_pieces` pieces. Ids from `num_known` on are tokens
+    outside the vocabulary. They have `num_slots` embeddings, in the order of their first occurrence in an edit.
+    Without slots, all of them have the embedding of UNKNOWN. If there are pieces, the embedding of its pieces is added.
     """
 
-    def __init__(self, *, num_known: int, num_slots: int, dim: int, dropout: float = 0.0) -> None:
-        self.num_known, self.num_slots, self.dim, self.dropout = num_known, num_slots, dim, dropout
-        self.table = Embedding(num_known + num_slots, dim, deviation=dim**-0.5)
+    def __init__(self, *, sizes: VocabSizes, num_slots: int, dim: int, dropout: float = 0.0) -> None:
+        self.num_words, self.num_pieces = sizes
+        self.num_known, self.num_slots, self.dim, self.dropout = sum(sizes), num_slots, dim, dropout
+        self.table = Embedding(self.num_words + num_slots, dim, deviation=dim**-0.5)
+        if self.num_pieces:
+            self.pieces = Embedding(self.num_pieces, dim, deviation=dim**-0.5)
 
-    def __call__(self, ids: Ints) -> Array:
-        """Return the embeddings of ids: [...] becomes [..., dim]."""
+    def __call__(self, ids: Ints, spelled: Spelled | None = None) -> Array:
+        """Return the embeddings of ids: [batch] or [batch, n] becomes [..., dim]."""
         if self.num_slots:
-            rows = np.minimum(ids, self.num_known + self.num_slots - 1)
+            slots = np.minimum(ids - self.num_pieces, self.num_words + self.num_slots - 1)
+            rows = np.where(ids < self.num_words, ids, np.where(ids < self.num_known, UNKNOWN, slots))
         else:
-            rows = np.where(ids < self.num_known, ids, UNKNOWN)
-        return dropout(self.table(rows), self.dropout)
+            rows = np.where(ids < self.num_words, ids, UNKNOWN)
+        found = self.table(rows)
+        if self.num_pieces:
+            found = self._with_pieces(found.reshape(-1, self.dim), ids, spelled).reshape(*ids.shape, self.dim)
+        return dropout(found, self.dropout)
+
+    def spell(self, names: NamePieces | None) -> Spelled | None:
+        """Return the embeddings of names: the sum of those of the pieces, each moved by its place in the token."""
+        if names is None or not self.num_pieces:
+            return None
+        row, column = (names.pieces != NO_PIECE).nonzero()
+        moved = rolled(self.pieces(names.pieces[row, column]), column)
+        return Spelled(scatter_add(moved, row, len(names.pieces)), names.starts)
+
+    def _with_pieces(self, found: Array, ids: Ints, spelled: Spelled | None) -> Array:
+        """Return embeddings [ids, dim] with those of pieces, and with the names added to those of other tokens."""
+        flat = ids.reshape(-1)
+        (written,) = ((flat >= self.num_words) & (flat < self.num_known)).nonzero()
+        # Training in several processes needs a gradient of every weight in every step.
+        if len(written) or is_learning(found):
+            found = replace(found, written, self.pieces(flat[written] - self.num_words))
+        (unknown,) = (flat >= self.num_known).nonzero()
+        if spelled is None or not len(unknown):
+            return found
+        numbers = spelled.starts[unknown // (len(flat) // len(ids))] + flat[unknown] - self.num_known
+        return found + place(take(spelled.table, numbers), unknown, len(flat))
 
 
 class Reader(Layer):
@@ -62,7 +104,7 @@ class Reader(Layer):
     def __call__(self, *parts: Ragged) -> list[Read]:
         """Return the states of the tokens of all parts, which are computed in one pass."""
         tokens = stack(*parts)
-        embedded = self.embedding(tokens.ids)
+        embedded = self.embedding(tokens.ids, self.embedding.spell(tokens.names))
         states, final = self.lstm(embedded, tokens.lengths)
         if self.residual:
             states = states + embedded

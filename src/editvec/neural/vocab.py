@@ -1,8 +1,10 @@
 """The vocabulary: a mapping between tokens and ids. It knows tokens and counts, but no arrays.
 
 The first ids are marks, which are not tokens. A model can generate ids from `FIRST_GENERATED` on; the marks below occur
-only in what it reads. An id from `len(vocab)` on is a token outside the vocabulary: its position in the list of such
-tokens of one edit (see `neural.examples`). Such a token can be read and copied, but not generated.
+only in what it reads. After the tokens come the pieces, if the vocabulary has any: of these, a model puts tokens
+together that are outside the vocabulary. An id from `len(vocab)` on is a token outside the vocabulary: its position in
+the list of such tokens of one edit (see `neural.examples`). Such a token can be read and copied; without pieces, it
+cannot be generated.
 """
 
 from __future__ import annotations
@@ -11,12 +13,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import orjson
 
 from editvec.core.edit import Edit, Tokens
 from editvec.core.errors import BadInputError
 from editvec.core.files import write_atomically
+from editvec.neural.pieces import Pieces, learn_pieces
 from editvec.syntax.canonical import is_reserved
 
 PAD, START, PLACE, UNKNOWN, END = range(5)
@@ -24,26 +28,45 @@ MARKS = ("<pad>", "<start>", "<place>", "<unknown>", "<end>")
 FIRST_GENERATED = UNKNOWN
 
 
+class VocabSizes(NamedTuple):
+    """The sizes of a vocabulary. Words are marks and tokens."""
+
+    words: int
+    pieces: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Vocab:
-    """The tokens that a model can generate, in the order of their ids."""
+    """The tokens that a model can generate, in the order of their ids, and its pieces of other tokens."""
 
     tokens: Tokens
+    pieces: Pieces | None = None
     ids: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ids", {token: at for at, token in enumerate(self.tokens, len(MARKS))})
 
     def __len__(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def num_words(self) -> int:
+        """Return the number of marks and tokens, which is also the id of the first piece."""
         return len(MARKS) + len(self.tokens)
 
+    @property
+    def sizes(self) -> VocabSizes:
+        """Return the numbers of words and of pieces."""
+        return VocabSizes(self.num_words, 0 if self.pieces is None else len(self.pieces))
+
     def token(self, identity: int) -> str:
-        """Return the token of an id below `len(self)`; marks are returned as in `MARKS`."""
+        """Return the token of an id below `num_words`; marks are returned as in `MARKS`."""
         return MARKS[identity] if identity < len(MARKS) else self.tokens[identity - len(MARKS)]
 
     def save(self, path: Path) -> None:
-        """Write the vocabulary as a JSON array."""
-        write_atomically(path, orjson.dumps(self.tokens, option=orjson.OPT_INDENT_2))
+        """Write the vocabulary as JSON: an array of tokens, or an object with the tokens and the learned pieces."""
+        found = self.tokens if self.pieces is None else {"tokens": self.tokens, "pieces": self.pieces.learned}
+        write_atomically(path, orjson.dumps(found, option=orjson.OPT_INDENT_2))
 
     @classmethod
     def load(cls, path: Path) -> Vocab:
@@ -53,14 +76,16 @@ class Vocab:
             BadInputError: The file does not exist or is not a vocabulary.
         """
         try:
-            tokens = orjson.loads(path.read_bytes())
+            found = orjson.loads(path.read_bytes())
         except (orjson.JSONDecodeError, OSError) as error:
             raise BadInputError(path, None, f"not a vocabulary ({error}). Copy the file again.") from None
-        if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-            raise BadInputError(path, None, "not a vocabulary: expected an array of strings. Copy the file again.")
-        if len(set(tokens)) != len(tokens):
-            raise BadInputError(path, None, "not a vocabulary: a token occurs twice. Copy the file again.")
-        return cls(tuple(tokens))
+        parts: list[Any] = [found] if not isinstance(found, dict) else [found.get("tokens"), found.get("pieces")]
+        for part in parts:
+            if not isinstance(part, list) or not all(isinstance(text, str) for text in part):
+                raise BadInputError(path, None, "not a vocabulary: expected arrays of strings. Copy the file again.")
+            if len(set(part)) != len(part):
+                raise BadInputError(path, None, "not a vocabulary: a token occurs twice. Copy the file again.")
+        return cls(tuple(parts[0]), Pieces(tuple(parts[1])) if len(parts) > 1 else None)
 
 
 def read_tokens(edit: Edit, *, lowercase: bool = False) -> tuple[Tokens, Tokens, Tokens, Tokens]:
@@ -102,10 +127,13 @@ def _without_rarest(counts: Counter[str], size: int) -> Counter[str]:
     return counts
 
 
-def build(counts: Mapping[str, int], *, size: int, min_count: int) -> Vocab:
-    """Return the vocabulary of the most frequent tokens.
+def build(counts: Mapping[str, int], *, size: int, min_count: int, num_pieces: int = 0) -> Vocab:
+    """Return the vocabulary of the most frequent tokens, with at most `num_pieces` pieces learned from the others.
 
-    Equally frequent tokens are in alphabetical order, so the result is deterministic.
+    With 0, there are no pieces. Equally frequent tokens are in alphabetical order, so the result is deterministic.
     """
     known = sorted((token for token, count in counts.items() if count >= min_count), key=lambda t: (-counts[t], t))
-    return Vocab(tuple(known[:size]))
+    if not num_pieces:
+        return Vocab(tuple(known[:size]))
+    others = counts.keys() - set(known[:size])
+    return Vocab(tuple(known[:size]), learn_pieces(others, num_pieces))

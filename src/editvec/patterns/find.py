@@ -151,7 +151,7 @@ def find(
     places; with `possible`, all, except for patterns that the settings only report.
 
     Raises:
-        UserError: A pattern or a path does not exist, or no given pattern has a verified rule.
+        UserError: A pattern or path does not exist, or no given pattern has a verified rule.
 
     Examples:
         >>> import editvec
@@ -162,11 +162,11 @@ def find(
     verify = project.verify_command(verify)
     folder = used_folder(patterns, project, repository)
     learned = with_verdicts(load(folder), verdicts(folder))
-    picked = pick(learned, pattern)
-    ruled, limits = _ruled(picked, given=bool(pattern)), below_top(repository, paths)
+    picked, limits = pick(learned, pattern), below_top(repository, paths)
+    ruled = _ruled(picked, given=bool(pattern))
     covers, tally = project.chosen(limits, force_exclude=force_exclude), Counter[str]()
-    languages = project.limited({each.language for each in ruled})
-    files = worktree_files(repository, languages, since=changed_since, paths=limits, covers=covers, tally=tally)
+    spoken = project.limited({each.language for each in ruled})
+    files = worktree_files(repository, spoken, since=changed_since, paths=limits, covers=covers, tally=tally)
     with progress("Finding", "files") as advance:
         found = find_suggestions(ruled, files, min_confidence, advance, project, whole=not paths and not changed_since)
     result = _found(found, picked, project, everything=not pattern)
@@ -174,10 +174,14 @@ def find(
     if verify is not None:
         _judge(result, top_of(repository), folder, verify, progress)
     _compare(result, baseline, new_only, whole=not (pattern or paths or changed_since or verify is not None))
-    if update:
-        result.top = top_of(repository)
-        write_suggestions(result, result.writable(possible=possible), "find")
-    return result
+    return _written(result, top_of(repository), possible) if update else result
+
+
+def _written(found: Found, top: Path, possible: bool) -> Found:
+    """Write the likely places, or with `possible` all, and return what was found."""
+    found.top = top
+    write_suggestions(found, found.writable(possible=possible), "find")
+    return found
 
 
 def _numbers(learned: Sequence[Pattern]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from editvec.core.about import __version__
 from editvec.data.progress import Stages, silent
-from editvec.data.project import Project, project_of
+from editvec.data.project import project_of
 from editvec.mining.batch import MiningTask
 from editvec.mining.options import locate, pick_languages, pick_paths
 from editvec.mining.recipes import get_recipe
@@ -59,8 +59,8 @@ def learn(
     settings) judges the places in a scratch copy of the work tree, and those that it refuses are left out. After an
     interruption, the same call continues where it stopped. A later call mines only new commits.
 
-    `since`, `until`, `range` and `author` (parts of names) choose the edits to learn from; `paths` choose these edits
-    and also the files in which places are searched. `top` limits the habits and the migrations that are kept.
+    `since`, `until`, `range` and `author` (parts of names) choose the edits to learn from; `paths` these edits and the
+    files in which places are searched. `top` limits the habits and the migrations that are kept.
 
     Raises:
         GitError: The repository cannot be read.
@@ -68,41 +68,38 @@ def learn(
 
     Examples:
         >>> import editvec
-        >>> editvec.learn(".", model="none").patterns[0].after
-        'new ArgumentNullException(nameof($X))'
+        >>> for pattern in editvec.learn(".", model="none").patterns[:1]:
+        ...     print(pattern.before, "->", pattern.after, len(pattern.suggestions))
+        new ArgumentNullException("$X") -> new ArgumentNullException(nameof($X)) 5
     """
+    recipe = get_recipe("prose" if prose else "default")
     repository, project = locate(str(repo)), project_of(repo, config, isolated)
     verify = project.verify_command(verify)
     folder = out or folders.default_folder(repository)
     folders.check(folder)
-    task = _task(repository, project, language, paths, prose)
-    mining = MiningRequest(task, tuple((range or "").split()), since or project.settings.since, until, workers)
-    request = LearnRequest(
-        mining, min_edits, min_commits, min_confidence, top, tuple(author), verdicts(folder), project=project
-    )
-    work_tree = None if verify is None else top_of(repository)
-    learned = learn_patterns(request, _model(model), progress)
-    if verify is not None and work_tree is not None:
-        learned.patterns, learned.verification = judge_patterns(work_tree, learned.patterns, verify, progress)
-    chosen = LearnedFrom(since or "", until or "", range or "", list(author), list(task.paths))
-    _save(folder, repository, learned, report, chosen)
-    return learned
-
-
-def _task(
-    repository: Repository, project: Project, language: Sequence[str], paths: Sequence[str], prose: bool
-) -> MiningTask:
-    recipe = get_recipe("prose" if prose else "default")
     languages = pick_languages(language or project.languages(prose=recipe.prose), recipe)
-    return MiningTask(repository, recipe, languages, pick_paths(paths))
+    task = MiningTask(repository, recipe, languages, pick_paths(paths))
+    mining = MiningRequest(task, tuple((range or "").split()), since or project.settings.since, until, workers)
+    judged = verdicts(folder)
+    request = LearnRequest(mining, min_edits, min_commits, min_confidence, top, tuple(author), judged, project=project)
+    work_tree = top_of(repository) if verify is not None else Path()
+    learned = learn_patterns(request, _model(model), progress)
+    if verify is not None:
+        learned.patterns, learned.verification = judge_patterns(work_tree, learned.patterns, verify, progress)
+    return _saved(folder, learned, request, report)
 
 
-def _save(folder: Path, repository: Repository, learned: Learned, report: Report | None, chosen: LearnedFrom) -> None:
+def _saved(folder: Path, learned: Learned, request: LearnRequest, report: Report | None) -> Learned:
+    """Write what was learned to a folder, and return it."""
     learned.folder = folder
+    mining, repository = request.mining, request.mining.task.repository
+    limits = mining.since or "", mining.until or "", " ".join(mining.revisions)
+    chosen = LearnedFrom(*limits, list(request.authors), list(mining.task.paths))
     about = about_of(repository, learned) | {"learned_from": chosen}
     page = report(learned, about) if report is not None else ""
     folders.save(folder, learned.patterns, learned.edits, about, page)
     remember(folder, learned.patterns)
+    return learned
 
 
 def about_of(repository: Repository, learned: Learned) -> dict[str, Any]:

@@ -37,6 +37,12 @@ class TrainingConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     vector_swap: Share = 0.0
     """Share of batches in which an edit is learned from the vector of another edit with the same signature, so that a
     vector describes what is changed, not where or in which code."""
+    contrast: Annotated[float, Meta(ge=0, lt=2**31)] = 0.0
+    """Weight of the contrastive loss, in the batches with the vectors of other edits: a vector should be nearer to that
+    of an edit with the same signature than to those of other edits and to that of its reversed edit."""
+    forget: Share = 0.0
+    """Share of the rarer tokens of the vocabulary that an edit's example takes for unknown, so that a model with pieces
+    learns to read and write them piece by piece."""
     editor_only: bool = False
     """Train only the editor, on the vectors of an existing encoder."""
     precision: Literal["auto", "float32", "bfloat16"] = "float32"

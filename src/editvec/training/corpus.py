@@ -29,13 +29,14 @@ WINDOW = 32
 """Number of blocks that are shuffled and sorted by length together."""
 
 _PARTS: dict[str, type] = {"trees": TreePair, "steps": ActionSteps}
+_TEXTS = ("unknown", "coined")
 _COLUMNS = [item.name for item in fields(Example) if item.name not in (*_PARTS, "source")]
 
 
 def _schema(parts: Iterable[str]) -> pa.Schema:
     """Return the Arrow schema for examples with some optional parts."""
     names = _COLUMNS + [f"{part}.{item.name}" for part in parts for item in fields(_PARTS[part])]
-    return pa.schema([(name, pa.list_(pa.string() if name == "unknown" else pa.int32())) for name in names])
+    return pa.schema([(name, pa.list_(pa.string() if name in _TEXTS else pa.int32())) for name in names])
 
 
 class Corpus:
@@ -65,7 +66,7 @@ class Corpus:
         """Return the examples of a block; each has its own memory."""
         columns: list[list[Any]] = []
         for name, column in zip(self._reader.schema.names, self._reader.get_batch(number).columns, strict=True):
-            if name == "unknown":
+            if name in _TEXTS:
                 columns.append([tuple(value) for value in column.to_pylist()])
             else:
                 values, offsets = column.flatten().to_numpy(), column.offsets.to_numpy()

@@ -5,13 +5,15 @@ It runs the same forward pass as inference, which uses NumPy, but with gradients
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from editvec.neural.arrays import Mask
+from editvec.neural.arrays import Mask, place
 from editvec.neural.batch import Batch
 from editvec.neural.layers.layer import Layer
 from editvec.neural.network import EditNetwork
+from editvec.training.contrast import Contrast, contrastive_loss
 from editvec.training.torch_backend import learning
 
 
@@ -42,11 +44,24 @@ class Learner(nn.Module):
         self.named = parameters_of(network)
         self._parameters_in_order = nn.ParameterList(self.named.values())
 
-    def forward(self, batch: Batch, demonstrations: Batch | None = None, is_other: Mask | None = None) -> Tensor:
-        """Return the log-probability of each `after`, as `EditNetwork` does: [batch]."""
+    def forward(
+        self,
+        batch: Batch,
+        demonstrations: Batch | None = None,
+        is_other: Mask | None = None,
+        contrast: Contrast | None = None,
+    ) -> Tensor:
+        """Return the log-probability of each `after`, as `EditNetwork` does: [batch].
+
+        With `contrast`, the contrastive loss of each edit follows, 0 for edits that are not compared: [2, batch].
+        """
         with learning(self.training):
             log_probs: Tensor = self.network(batch, demonstrations, is_other)
-        return log_probs
+            if contrast is None:
+                return log_probs
+            own, shown, undone = map(self.network.vectors, (contrast.edits, contrast.shown, contrast.undone))
+            penalties = contrastive_loss(own, shown, undone, contrast.same)
+            return torch.stack([log_probs, place(penalties, np.flatnonzero(contrast.rows), len(batch))])
 
     def close(self) -> None:
         """Restore the NumPy weights of the network."""

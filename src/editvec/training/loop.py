@@ -29,6 +29,7 @@ from editvec.neural.examples import Example
 from editvec.neural.model import CONFIG, WEIGHTS, EditModel
 from editvec.training.checkpoint import RunState, load_checkpoint, save_checkpoint
 from editvec.training.config import Config
+from editvec.training.contrast import make_contrast
 from editvec.training.corpus import Corpus, Lesson, epoch_batches
 from editvec.training.distributed import World
 from editvec.training.learner import Learner
@@ -159,18 +160,22 @@ class Trainer:
         examples = lesson.edits
         torch.manual_seed((settings.seed * 1_000_003 + self.state.step) * world.size + world.rank)
         batch = self.model.collate(self._own(examples))
-        demonstrations = is_other = None
+        demonstrations = is_other = contrast = None
         if lesson.demonstrations is not None:
             demonstrations = self.model.collate(self._own(lesson.demonstrations))
             pairs = zip(self._own(examples), self._own(lesson.demonstrations), strict=True)
             is_other = np.array([one is not other for one, other in pairs])
+            if settings.contrast:
+                contrast = make_contrast(self._own(examples), self._own(lesson.demonstrations), self.model.collate)
         learner.train()
         with precision(settings.precision):
-            losses = -learner(batch, demonstrations, is_other)
+            found = learner(batch, demonstrations, is_other, contrast)
+            losses = -found if contrast is None else -found[0]
         # torch averages the gradients over processes. The weights make the result the mean over all edits.
         weight = float(len(examples) > world.rank)
         self.optimiser.zero_grad()
-        (losses.sum() * weight * world.size / len(examples)).backward()
+        penalties = 0.0 if contrast is None else settings.contrast * found[1].sum()
+        ((losses.sum() + penalties) * weight * world.size / len(examples)).backward()
         norm = nn.utils.get_total_norm([w.grad for w in self.learner.parameters() if w.grad is not None])
         if not math.isfinite(float(norm)):
             raise UserError(

@@ -18,10 +18,12 @@ from editvec.data.digests import Notes
 from editvec.data.splits import token_hash
 from editvec.neural import vocab
 from editvec.neural.checkpoint import load_what_fits, save_weights
-from editvec.neural.config import ModelConfig
+from editvec.neural.editors import editor_class
+from editvec.neural.encoders import encoder_class
 from editvec.neural.examples import Example, NoTreeError, TooLongError
 from editvec.neural.grammar import UnseenError, edit_trees, learn
 from editvec.neural.model import CONFIG, GRAMMAR, TRAINING_DIGESTS, VOCAB, WEIGHTS, EditModel, load_grammar, needs_trees
+from editvec.neural.pieces import learn_pieces
 from editvec.neural.vocab import Vocab
 from editvec.syntax.tree import Tree
 from editvec.training import config as configuration
@@ -68,7 +70,8 @@ def train(
 
     With `init`, training begins with that model and its vocabulary, and the config determines only the training. If
     `editor` differs from the editor of that model, the config also determines which trees are read, and the parts that
-    both models share begin with its weights.
+    both models share begin with its weights. If that model has no pieces and the config asks for some, they are learned
+    and added.
 
     Raises:
         UserError: The folder already holds a run or a model, a file has no usable edit, or training diverged.
@@ -81,6 +84,8 @@ def train(
         model = init.config
         if editor is not None and editor != model.editor:
             model = structs.replace(model, editor=editor, trees=config.model.trees)
+        if not model.num_pieces:
+            model = structs.replace(model, num_pieces=config.model.num_pieces)
         config = structs.replace(config, model=model)
     with joined() as world:
         failed: UserError | None = None
@@ -116,23 +121,27 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
     # A run can be resumed on another machine, so the precision is fixed now.
     precision = resolved(config.training.precision)
     config = structs.replace(config, training=structs.replace(config.training, precision=precision))
-    _check(folder, files, model)
+    _check(folder, files, config)
     notes = Notes()
     counts = vocab.count_tokens(notes.noting(_edits(files, "train", share)), lowercase=model.lowercase)
     trees = needs_trees(model)
     if init is not None:
         words = init.vocab
+        if model.num_pieces and words.pieces is None:
+            words = Vocab(words.tokens, learn_pieces(counts.keys() - words.ids.keys(), model.num_pieces))
         save_weights(folder / INIT, init.network)
     else:
-        words = vocab.build(counts, size=model.vocab_size, min_count=model.min_count)
+        words = vocab.build(counts, size=model.vocab_size, min_count=model.min_count, num_pieces=model.num_pieces)
     grammar = None
     if trees:
-        known = init.grammar if init is not None and init.config == model else None
+        same = init is not None and structs.replace(init.config, num_pieces=model.num_pieces) == model
+        known = init.grammar if init is not None and same else None
         grammar = known or learn(_trees(files, share, model.trees == "parsed"))
     exampler = replace(EditModel(model, words, grammar).exampler, signatures=config.training.vector_swap > 0)
     for side, name in zip(("train", "dev"), _CORPORA, strict=True):
         dropped = Counter[str]()
-        corpus = build_corpus(folder / name, _examples(_edits(files, side, share, trees=trees), exampler, dropped))
+        maker = replace(exampler, forget=config.training.forget) if side == "train" else exampler
+        corpus = build_corpus(folder / name, _examples(_edits(files, side, share, trees=trees), maker, dropped))
         if not corpus.num_examples:
             raise UserError(
                 f"{files.dev if side == 'dev' and files.dev else files.train} has no edit to {_USES[side]}."
@@ -149,9 +158,14 @@ def _prepare(folder: Path, files: Files, config: Config, init: EditModel | None,
     write_atomically(folder / CONFIG, configuration.dumps(config).encode())
 
 
-def _check(folder: Path, files: Files, config: ModelConfig) -> None:
+def _check(folder: Path, files: Files, config: Config) -> None:
     """Report wrong settings and files before the long work begins."""
-    EditModel(config, Vocab(()))
+    model, training = config.model, config.training
+    EditModel(model, Vocab(()))
+    if training.contrast and encoder_class(model).needs_trees:
+        raise UserError(f"contrast does not work with the encoder {model.encoder}. Set contrast=0.")
+    if training.forget and (not model.num_pieces or editor_class(model).needs_trees):
+        raise UserError("forget needs pieces and an editor that writes them (seq2seq). Set forget=0.")
     for file in (files.train, files.dev):
         if file is not None:
             next(edit_files.read(file, trees=False), None)

@@ -287,8 +287,11 @@ def list_commits(
     revisions: Sequence[str] = (),
     since: str | None = None,
     until: str | None = None,
+    newest: int | None = None,
 ) -> list[str]:
     """Return the non-merge commits reachable from HEAD or in the given revisions, parents before children.
+
+    With `newest`, only that number of the newest commits is returned.
 
     Raises:
         GitError: A revision or a date is invalid, or git cannot list the commits.
@@ -296,6 +299,8 @@ def list_commits(
     limits = [f"--{name}={date}" for name, date in (("since", since), ("until", until)) if date]
     for limit in limits:
         _check_date(repository, limit)
+    if newest is not None:
+        limits.append(f"--max-count={newest}")
     if not revisions and repository.attempt("rev-parse", "--verify", "--quiet", "HEAD").returncode:
         return []
     wanted = revisions or ("HEAD",)

@@ -50,7 +50,7 @@ from editvec.neural.layers.graph import GatedSum, GraphNetwork
 from editvec.neural.layers.layer import Embedding, Linear
 from editvec.neural.layers.packing import Wiring
 from editvec.neural.layers.recurrent import LSTM
-from editvec.neural.reading import Reader, Reading, TokenEmbedding
+from editvec.neural.reading import Reader, Reading, Spelled, TokenEmbedding
 from editvec.neural.search import Hypothesis
 from editvec.neural.vocab import PAD, UNKNOWN
 
@@ -166,7 +166,7 @@ class Graph2TreeEditor(Editor):
         assert steps is not None
         nodes, pooled = self.read_graph(source, reading)
         hidden, cell = self.initial(pooled, reading, vectors)
-        inputs = concat(self._previous(nodes, steps), self.slots(steps.slots.ids))
+        inputs = concat(self._previous(nodes, steps, self.spelled(source)), self.slots(steps.slots.ids))
         states = self.lstm(
             inputs, steps.slots.lengths, (hidden[None], cell[None]), self.edit_gates(vectors)[None], steps.parents
         ).all
@@ -249,12 +249,16 @@ class Graph2TreeEditor(Editor):
         cell = self.start(concat(*known, vectors))
         return tanh(cell), cell
 
-    def _previous(self, nodes: Nodes, steps: StepBatch) -> Array:
+    def spelled(self, source: SourceBatch) -> Spelled | None:
+        """Return the embeddings of the tokens outside the vocabulary, if they can be copied."""
+        return self.embedding.spell(source.before.names) if self.writer.copy else None
+
+    def _previous(self, nodes: Nodes, steps: StepBatch, spelled: Spelled | None) -> Array:
         """Return the embedding of the action before each step: [batch, longest, dim]; zeros at the first step."""
         batch, longest = steps.slots.ids.shape
         _, most, dim = nodes.states.shape
         labels = where(self.labels(np.maximum(steps.choices, 0)), (steps.choices >= 0)[..., None])
-        texts = where(self.embedding(steps.texts), (steps.texts != PAD)[..., None])
+        texts = where(self.embedding(steps.texts, spelled), (steps.texts != PAD)[..., None])
         targets, copies = steps.copies.targets, steps.copies.places
         some = take(nodes.states.reshape(batch * most, dim), targets // longest * most + copies)
         counts = np.bincount(targets, minlength=batch * longest).astype(np.float32)

@@ -22,9 +22,12 @@ from editvec.neural.grammar import Grammar
 from editvec.neural.layers.attention import Attention
 from editvec.neural.layers.layer import Linear
 from editvec.neural.layers.recurrent import LSTM
-from editvec.neural.reading import Reader, Reading, TokenEmbedding
+from editvec.neural.reading import Reader, Reading, Spelled, TokenEmbedding
 from editvec.neural.search import Hypothesis
 from editvec.neural.vocab import END, START, UNKNOWN
+
+_STEPS_A_TOKEN = 2
+"""The maximum number of steps of a search per token if tokens can be spelled."""
 
 
 class Seq2SeqEditor(Editor):
@@ -67,7 +70,10 @@ class Seq2SeqEditor(Editor):
             token_skip=token_skip,
             head_size=head_size,
             tail_dim=tail_dim,
+            spells=True,
         )
+        if self.writer.spells:
+            self.max_steps_a_token = _STEPS_A_TOKEN
 
     @classmethod
     def from_config(cls, config: ModelConfig, reader: Reader, edit_dim: int, grammar: Grammar | None) -> Seq2SeqEditor:
@@ -92,21 +98,22 @@ class Seq2SeqEditor(Editor):
 
         Shapes: `vectors` [batch, edit_dim].
         """
-        after = target.after
+        after = target.symbols
         shifted = np.concatenate([np.full_like(after.ids[:, :1], START), after.ids[:, :-1]], 1)
+        embedded = self.embedding(shifted, self.embedding.spell(source.before.names))
+        progress = self.writer.progress_of(after.ids)
         hidden, cell = self.initial(reading, vectors)
         # The edit vector is an input of every step, so its contribution to the gates is computed once.
-        states = self.lstm(
-            self.embedding(shifted), after.lengths, (hidden[None], cell[None]), self.edit_gates(vectors)[None]
-        ).all
-        said = self.read_out(states, self.writer.memories(source, reading, vectors))
+        states = self.lstm(embedded, after.lengths, (hidden[None], cell[None]), self.edit_gates(vectors)[None]).all
+        said = self.read_out(states, self.writer.memories(source, reading, vectors), progress)
         there = after.mask
-        found = self.writer.probability_of(said, after.ids, there, target.from_before, target.from_context)
+        found = self.writer.probability_of(said, after.ids, there, target.from_before, target.from_context, progress)
         return scatter_add(log(found + TINY), there.nonzero()[0], len(there))
 
     def steps(self, source: SourceBatch, reading: Reading, vectors: Floats) -> Seq2SeqSteps:
         """Return the search over token sequences; `vectors` has [batch, edit_dim]."""
-        return Seq2SeqSteps(self, self.writer.memories(source, reading, vectors), reading, vectors)
+        spelled = self.embedding.spell(source.before.names)
+        return Seq2SeqSteps(self, self.writer.memories(source, reading, vectors), reading, vectors, spelled)
 
     def written(self, found: Hypothesis, example: Example, exampler: Exampler) -> tuple[Tokens, bool]:
         """Return the tokens that a search found, and whether the model could name all of them."""
@@ -121,12 +128,15 @@ class Seq2SeqEditor(Editor):
         cell = self.start(concat(*known, vectors))
         return tanh(cell), cell
 
-    def read_out(self, states: Array, memories: Memories) -> Ways:
-        """Return the decoder's distributions over tokens for `states` [batch, n, hidden]."""
+    def read_out(self, states: Array, memories: Memories, progress: Ints) -> Ways:
+        """Return the decoder's distributions over tokens for `states` [batch, n, hidden].
+
+        `progress` [batch, n] is the number of pieces that are written of a token.
+        """
         before = memories.before
         seen = self.attention(states, before.states, before.mask) @ before.states
         said = dropout(tanh(self.combine(concat(states, seen))), self.dropout)
-        return self.writer(said, memories)
+        return self.writer(said, memories, progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +148,7 @@ class Seq2SeqRows:
     """
 
     owners: Ints  # [rows], the source of each row
+    progress: Ints  # [rows], the number of pieces of a token that is being spelled
     hidden: Floats  # [rows, hidden]
     cell: Floats  # [rows, hidden]
     sources: Ints  # [sources]
@@ -147,12 +158,14 @@ class Seq2SeqRows:
 class Seq2SeqSteps:
     """The search of a seq2seq editor over a batch of sources.
 
-    A choice is the id of a token: of a token in the vocabulary, or, from the size of the vocabulary on, of a token of
+    A choice is an id: of a token or a piece in the vocabulary, or, from the size of the vocabulary on, of a token of
     the source outside it.
     """
 
-    def __init__(self, editor: Seq2SeqEditor, memories: Memories, reading: Reading, vectors: Floats) -> None:
-        self._editor, self._memories = editor, memories
+    def __init__(
+        self, editor: Seq2SeqEditor, memories: Memories, reading: Reading, vectors: Floats, spelled: Spelled | None
+    ) -> None:
+        self._editor, self._memories, self._spelled = editor, memories, spelled
         self._initial = editor.initial(reading, vectors)
         self._edit_gates = editor.edit_gates(vectors)
         self._own = editor.writer.own_tokens(memories)
@@ -162,11 +175,12 @@ class Seq2SeqSteps:
         hidden, cell = self._initial
         owners = np.arange(len(hidden))
         hidden, cell = self._read(owners, np.full_like(owners, START), hidden, cell)
-        return Seq2SeqRows(owners, hidden, cell, owners, self._memories)
+        return Seq2SeqRows(owners, np.zeros_like(owners), hidden, cell, owners, self._memories)
 
     def step(self, state: Seq2SeqRows, width: int, floor: Floats | None = None) -> tuple[Floats, Ints]:
         """Return the log-probabilities and the ids of the best next tokens, each [rows, at most width]."""
-        return self._editor.writer.best(self._read_out(state), self._own.at(state.owners), width, floor)
+        own = self._own.at(state.owners)
+        return self._editor.writer.best(self._read_out(state), own, width, floor, state.progress)
 
     def ends(self, state: Seq2SeqRows, rows: Ints, choices: Ints) -> Mask:
         """Return whether each choice is the end of the sequence: [n]."""
@@ -184,13 +198,17 @@ class Seq2SeqSteps:
         owners = state.owners[rows]
         sources, memories = let_go(owners, state.sources, state.memories)
         hidden, cell = self._read(owners, choices, state.hidden[rows], state.cell[rows])
-        return Seq2SeqRows(owners, hidden, cell, sources, memories)
+        progress = self._editor.writer.progressed(state.progress[rows], choices)
+        return Seq2SeqRows(owners, progress, hidden, cell, sources, memories)
 
     def _read(self, owners: Ints, tokens: Ints, hidden: Floats, cell: Floats) -> tuple[Floats, Floats]:
         """Return the hidden state and the cell of the decoder, each [rows, hidden], after each row read a token."""
-        return self._editor.lstm.step(self._editor.embedding(tokens), (hidden, cell), self._edit_gates[owners])
+        spelled = None if self._spelled is None else self._spelled.at(owners)
+        embedded = self._editor.embedding(tokens, spelled)
+        return self._editor.lstm.step(embedded, (hidden, cell), self._edit_gates[owners])
 
     def _read_out(self, state: Seq2SeqRows) -> Ways:
         """Return the distribution over tokens of each row: [rows, ...]."""
         beside = SideBySide.of(state.owners, state.sources)
-        return self._editor.read_out(beside.table(state.hidden), state.memories).at(beside)
+        progress = beside.table(state.progress)
+        return self._editor.read_out(beside.table(state.hidden), state.memories, progress).at(beside)

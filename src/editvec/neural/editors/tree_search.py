@@ -122,6 +122,7 @@ class Graph2TreeSteps:
         self._memories = editor.writer.memories(source, reading, vectors)
         self._initial = editor.initial(pooled, reading, vectors)
         self._own = editor.writer.own_tokens(self._memories)
+        self._spelled = editor.spelled(source)
         self._edit_gates = editor.edit_gates(vectors)
         self._first, self._means = self._groups()
         self._pool = Pool(editor.lstm.dim)
@@ -202,7 +203,8 @@ class Graph2TreeSteps:
         is_text, is_copy = choices >= TEXT, (node >= 0) & (choices < TEXT)
         is_label = ~is_text & ~is_copy
         labels = where(editor.labels(np.where(is_label, choices, 0)), is_label[:, None])
-        texts = where(editor.embedding(np.where(is_text, choices - TEXT, 0)), is_text[:, None])
+        spelled = None if self._spelled is None else self._spelled.at(owners)
+        texts = where(editor.embedding(np.where(is_text, choices - TEXT, 0), spelled), is_text[:, None])
         copies = where(self._means[owners, np.where(is_copy, node, 0)], is_copy[:, None])
         before = state.hidden[rows], state.cell[rows]
         return self._read(owners, derivations, labels + texts + copies, before, state.past[rows], sources, kept)

@@ -31,6 +31,8 @@ from editvec.neural.editors.rows import SideBySide
 from editvec.neural.layers.attention import Attention
 from editvec.neural.layers.generator import Generator
 from editvec.neural.layers.layer import Layer, Linear
+from editvec.neural.layers.speller import Speller, rolled
+from editvec.neural.pieces import CLOSE
 from editvec.neural.reading import Reading, TokenEmbedding
 from editvec.neural.vocab import FIRST_GENERATED, PAD, PLACE, UNKNOWN
 
@@ -85,14 +87,15 @@ class Ways(NamedTuple):
     """The distributions over the ways to write a token, at n steps of each source."""
 
     states: Array  # [batch, n, dim], the input of the generator
+    plain: Array  # [batch, n, dim], the decoder's states, without what the edit vector contributes
     ways: Array  # [batch, n, 3], the probabilities of generating, copying from before, copying from the context
     before: Array  # [batch, n, longest before], the distribution over positions to copy from
     context: Array | None  # [batch, n, longest context]
+    spelling: Array | None  # [batch, n], the probability of writing a piece; without pieces, None
 
     def at(self, beside: SideBySide) -> Ways:
         """Return the distributions of the rows of a padded table: [rows, ...]."""
-        states, ways, before = (beside.rows(part) for part in self[:3])
-        return Ways(states, ways, before, None if self.context is None else beside.rows(self.context))
+        return Ways(*(None if part is None else beside.rows(part) for part in self))
 
 
 class TokenWriter(Layer):
@@ -115,8 +118,11 @@ class TokenWriter(Layer):
         token_skip: int,
         head_size: int,
         tail_dim: int,
+        spells: bool = False,
     ) -> None:
-        self.num_known, self.copy, self.token_skip = embedding.num_known, copy, token_skip
+        self.num_words, self.num_known = embedding.num_words, embedding.num_known
+        self.copy, self.token_skip = copy, token_skip
+        self.spells = spells and embedding.num_pieces > 0
         if token_skip:
             self.carried = Linear(edit_dim, token_skip * dim, bias=False)
             self.asked = Linear(dim, token_skip)
@@ -127,12 +133,14 @@ class TokenWriter(Layer):
                 self.point_context = Attention(query_dim=dim, key_dim=token_dim)
         self.generator = Generator(
             dim=dim,
-            num_choices=embedding.num_known - FIRST_GENERATED,
+            num_choices=embedding.num_words - FIRST_GENERATED,
             head_size=head_size,
             tail_dim=tail_dim,
             tied_to=embedding.table if tied else None,
             first_row=FIRST_GENERATED,
         )
+        if self.spells:
+            self.speller = Speller(dim=dim, num_pieces=embedding.num_pieces, tied_to=embedding.pieces if tied else None)
 
     def memories(self, source: SourceBatch, reading: Reading, vectors: Array) -> Memories:
         """Return the memories of the sources that a reader has read, and of their edit vectors [batch, edit_dim]."""
@@ -142,47 +150,91 @@ class TokenWriter(Layer):
             self.carried(vectors).reshape(len(vectors), self.token_skip, -1) if self.token_skip else None,
         )
 
-    def __call__(self, states: Array, memories: Memories) -> Ways:
-        """Return the distributions over the ways to write a token for decoder `states` [batch, n, dim]."""
+    def __call__(self, states: Array, memories: Memories, progress: Ints | None = None) -> Ways:
+        """Return the distributions over the ways to write a token for decoder `states` [batch, n, dim].
+
+        `progress` [batch, n] is the number of pieces of a token that is being spelled, if the layer spells.
+        """
+        found = self._tokens(states, memories)
+        if not self.spells:
+            return found
+        assert progress is not None
+        spelling = self.speller.share(states, progress)
+        return found._replace(ways=found.ways * (1 - spelling)[..., None], spelling=spelling)
+
+    def _tokens(self, states: Array, memories: Memories) -> Ways:
+        """Return the distributions over the ways to write a whole token."""
         before, context, carried = memories
         words = states if carried is None else states + sigmoid(self.asked(states)) @ carried
         if not self.copy:
-            return Ways(words, zeros(states, *states.shape[:2], 1) + 1, states[..., :0], None)
+            return Ways(words, states, zeros(states, *states.shape[:2], 1) + 1, states[..., :0], None, None)
         ways = self.way(states)
         from_before = self.point_before(states, before.states, before.tokens)
         if context is None:
-            return Ways(words, softmax(ways), from_before, None)
+            return Ways(words, states, softmax(ways), from_before, None, None)
         # Nothing can be copied from an empty context, both in training and in search.
         there = np.ones((len(context.tokens), 1, 3), np.bool_)
         there[:, 0, 2] = context.tokens.any(1)
         ways = softmax(ways, there)
-        return Ways(words, ways, from_before, self.point_context(states, context.states, context.tokens))
+        return Ways(words, states, ways, from_before, self.point_context(states, context.states, context.tokens), None)
 
-    def probability_of(self, found: Ways, ids: Ints, there: Mask, from_before: Copies, from_context: Copies) -> Array:
-        """Return the probability of each token where `there` is True: [number of True cells], row by row.
+    def probability_of(
+        self,
+        found: Ways,
+        ids: Ints,
+        there: Mask,
+        from_before: Copies,
+        from_context: Copies,
+        progress: Ints | None = None,
+    ) -> Array:
+        """Return the probability of each token or piece where `there` is True: [number of True cells], row by row.
 
-        Shapes: `ids` and `there` [batch, n].
+        Shapes: `ids`, `there` and `progress` [batch, n].
         """
         cells = np.flatnonzero(there)
         ids, ways = ids[there], take(found.ways.reshape(-1, found.ways.shape[-1]), cells)
+        spelled = np.flatnonzero((ids >= self.num_words) & (ids < self.num_known))
         # Tokens outside the vocabulary cannot be generated. UNKNOWN can: it stands for tokens that cannot be written,
         # and its probability gives them a finite loss.
-        known = ids < self.num_known
+        known = ids < self.num_words
         if self.copy:
             total = ways[:, 1] * take(copied(found.before, from_before).reshape(-1), cells)
             if found.context is not None:
                 total = total + ways[:, 2] * take(copied(found.context, from_context).reshape(-1), cells)
         else:
-            ids, known = np.where(known, ids, UNKNOWN), np.ones_like(known)
+            ids = np.where(ids < self.num_known, ids, UNKNOWN)
+            known = ids < self.num_words
             total = zeros(ways, len(ids))
         spared = _SPARED * as_numpy(total) if is_learning(ways) else 0.0
         rows = np.flatnonzero(known & (as_numpy(ways)[:, 0] > spared))
         states = take(found.states.reshape(-1, found.states.shape[-1]), cells[rows])
         generated = self.generator.probability_of(states, ids[rows] - FIRST_GENERATED)
-        return total + place(take(ways, rows)[:, 0] * generated, rows, len(ids))
+        total = total + place(take(ways, rows)[:, 0] * generated, rows, len(ids))
+        spelling = found.spelling
+        # Training in several processes needs a gradient of every weight in every step.
+        if spelling is None or not (len(spelled) or is_learning(ways)):
+            return total
+        assert progress is not None
+        far = progress[there][spelled]
+        shares = take(spelling.reshape(-1), cells[spelled])
+        pieces = self.speller.probability_of(
+            self._spelling(found, cells[spelled], far), far, ids[spelled] - self.num_words
+        )
+        return total + place(shares * pieces, spelled, len(ids))
 
-    def best(self, found: Ways, own: OwnTokens, width: int, floor: Floats | None = None) -> tuple[Floats, Ints]:
-        """Return the log-probabilities and the ids of the `width` most likely tokens of each row.
+    def _spelling(self, found: Ways, cells: Ints, progress: Ints) -> Array:
+        """Return the input of the speller at some cells: [cells, dim].
+
+        What the edit vector contributes for a token is the sum of its pieces, each moved by its place. It is moved
+        back, so that the piece that is due stands where it is read.
+        """
+        plain, words = (take(part.reshape(-1, part.shape[-1]), cells) for part in (found.plain, found.states))
+        return plain + rolled(words - plain, -progress)
+
+    def best(
+        self, found: Ways, own: OwnTokens, width: int, floor: Floats | None = None, progress: Ints | None = None
+    ) -> tuple[Floats, Ints]:
+        """Return the log-probabilities and the ids of the `width` most likely tokens or pieces of each row.
 
         `found` has one step per row: [rows, ...]. The tokens of a source are always scored. The generator's head, and
         then its tail, are scored only in the rows where they can matter: where they are likely enough and, with a
@@ -190,7 +242,7 @@ class TokenWriter(Layer):
         """
         board = _Board(own, own.weights(found), floor, width)
         head_end = FIRST_GENERATED + self.generator.head_size
-        frequent, rare = range(FIRST_GENERATED, head_end), range(head_end, self.num_known)
+        frequent, rare = range(FIRST_GENERATED, head_end), range(head_end, self.num_words)
         mass = found.ways[:, 0]
         rows = board.worth_a_look(frequent, mass)
         head, tail = self.generator.spread(found.states[rows])
@@ -199,7 +251,24 @@ class TokenWriter(Layer):
             mass = place(tail * mass[rows], rows, len(mass))
             rows = board.worth_a_look(rare, mass)
             board.add(rare, rows, self.generator.tail_spread(found.states[rows]) * mass[rows, None])
+        if found.spelling is not None and progress is not None:
+            pieces, mass = range(self.num_words, self.num_known), found.spelling
+            rows = board.worth_a_look(pieces, mass)
+            spread = self.speller.spread(self._spelling(found, rows, progress[rows]), progress[rows])
+            board.add(pieces, rows, spread * mass[rows, None])
         return board.best()
+
+    def progressed(self, progress: Ints, choices: Ints) -> Ints:
+        """Return the progress after some choices, each [any]."""
+        is_open = (choices > self.num_words + CLOSE) & (choices < self.num_known)
+        return np.where(is_open, progress + 1, 0)
+
+    def progress_of(self, ids: Ints) -> Ints:
+        """Return the progress before each of the choices of whole targets, both [batch, n]."""
+        progress = np.zeros_like(ids)
+        for step in range(1, ids.shape[1]):
+            progress[:, step] = self.progressed(progress[:, step - 1], ids[:, step - 1])
+        return progress
 
     def own_tokens(self, memories: Memories) -> OwnTokens:
         """Return the tokens that each source has to copy."""

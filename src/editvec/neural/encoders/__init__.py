@@ -14,6 +14,7 @@ from editvec.neural.encoders.base import EditEncoder
 from editvec.neural.encoders.graph import GraphEncoder
 from editvec.neural.encoders.none import NoEncoder
 from editvec.neural.encoders.sequence import SequenceEncoder
+from editvec.neural.vocab import VocabSizes
 
 __all__ = [
     "ENCODERS",
@@ -45,9 +46,9 @@ def encoder_class(config: ModelConfig) -> type[EditEncoder]:
     return ENCODERS[config.encoder]
 
 
-def build_encoder(config: ModelConfig, num_known: int, num_kinds: int) -> EditEncoder:
+def build_encoder(config: ModelConfig, sizes: VocabSizes, num_kinds: int) -> EditEncoder:
     """Return the encoder that a config names.
 
-    `num_known` is the number of ids of the vocabulary, and `num_kinds` the number of kinds of nodes.
+    `sizes` are those of the vocabulary, and `num_kinds` the number of kinds of nodes.
     """
-    return encoder_class(config).from_config(config, num_known, num_kinds)
+    return encoder_class(config).from_config(config, sizes, num_kinds)

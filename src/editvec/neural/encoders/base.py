@@ -9,6 +9,7 @@ from editvec.neural.batch import Batch
 from editvec.neural.config import ModelConfig
 from editvec.neural.layers.layer import Layer
 from editvec.neural.reading import Read
+from editvec.neural.vocab import VocabSizes
 
 
 class EditEncoder(Layer):
@@ -20,10 +21,10 @@ class EditEncoder(Layer):
     needs_trees: bool = False
 
     @classmethod
-    def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> Self:
+    def from_config(cls, config: ModelConfig, sizes: VocabSizes, num_kinds: int) -> Self:
         """Return the encoder of a config.
 
-        `num_known` is the number of ids of the vocabulary, and `num_kinds` the number of kinds of nodes.
+        `sizes` are those of the vocabulary, and `num_kinds` the number of kinds of nodes.
         """
         raise NotImplementedError
 

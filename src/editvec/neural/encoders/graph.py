@@ -14,6 +14,7 @@ from editvec.neural.layers.graph import GatedSum, GraphNetwork
 from editvec.neural.layers.layer import Embedding, Linear
 from editvec.neural.layers.packing import Wiring
 from editvec.neural.reading import Read
+from editvec.neural.vocab import VocabSizes
 
 
 class GraphEncoder(EditEncoder):
@@ -48,7 +49,7 @@ class GraphEncoder(EditEncoder):
         self.pools = [GatedSum(dim=token_dim, out_dim=size) for size in sizes]
 
     @classmethod
-    def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> GraphEncoder:
+    def from_config(cls, config: ModelConfig, sizes: VocabSizes, num_kinds: int) -> GraphEncoder:
         """Return the encoder of a config."""
         return cls(
             num_kinds=num_kinds,

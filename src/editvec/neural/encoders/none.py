@@ -12,6 +12,7 @@ from editvec.neural.batch import Batch
 from editvec.neural.config import ModelConfig
 from editvec.neural.encoders.base import EditEncoder
 from editvec.neural.reading import Read
+from editvec.neural.vocab import VocabSizes
 
 
 class NoEncoder(EditEncoder):
@@ -21,7 +22,7 @@ class NoEncoder(EditEncoder):
     reads = False
 
     @classmethod
-    def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> NoEncoder:
+    def from_config(cls, config: ModelConfig, sizes: VocabSizes, num_kinds: int) -> NoEncoder:
         """Return the encoder of a config."""
         return cls()
 

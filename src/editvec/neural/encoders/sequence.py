@@ -21,6 +21,7 @@ from editvec.neural.examples import NOWHERE, TAGS
 from editvec.neural.layers.layer import Embedding, Linear
 from editvec.neural.layers.recurrent import BiLSTM, take_from_each
 from editvec.neural.reading import Read
+from editvec.neural.vocab import VocabSizes
 
 
 class SequenceEncoder(EditEncoder):
@@ -38,7 +39,7 @@ class SequenceEncoder(EditEncoder):
             self.carried = Linear((token_skip + 1) * token_dim, edit_dim, bias=False)
 
     @classmethod
-    def from_config(cls, config: ModelConfig, num_known: int, num_kinds: int) -> SequenceEncoder:
+    def from_config(cls, config: ModelConfig, sizes: VocabSizes, num_kinds: int) -> SequenceEncoder:
         """Return the encoder of a config."""
         return cls(
             token_dim=config.embed_dim, tag_dim=config.tag_dim, edit_dim=config.edit_dim, token_skip=config.token_skip

@@ -34,6 +34,11 @@ def nothing(chance: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return np.zeros(shape, np.float32)
 
 
+def filled(value: float) -> Initialiser:
+    """Return an initialiser that sets every number to a value."""
+    return lambda chance, shape: np.full(shape, value, np.float32)
+
+
 def identity(chance: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     """Return an identity matrix of a square shape."""
     return np.eye(*shape, dtype=np.float32)
