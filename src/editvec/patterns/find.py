@@ -155,10 +155,8 @@ def find(
 
     Examples:
         >>> import editvec
-        >>> for pattern in editvec.find(["1"]).patterns:
-        ...     for suggestion in pattern.suggestions[:1]:
-        ...         print(suggestion.path, suggestion.line, suggestion.after)
-        src/...
+        >>> editvec.find(["1"]).patterns[0].suggestions[0].path
+        'src/...'
     """
     repository, project = locate(str(repo)), project_of(repo, config, isolated)
     verify = project.verify_command(verify)
